@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The whole public API. */
+#ifndef KWALK_KWALK_H
+#define KWALK_KWALK_H
+
+#include <kwalk/context.h>
+#include <kwalk/memory.h>
+#include <kwalk/output.h>
+#include <kwalk/symbol.h>
+#include <kwalk/target.h>
+#include <kwalk/type.h>
+#include <kwalk/value.h>
+
+#endif

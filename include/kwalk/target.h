@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Opening kernel memory: the live kernel's, a dump's, a guest's. */
+#ifndef KWALK_TARGET_H
+#define KWALK_TARGET_H
+
+#include <kwalk/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Options of kw_open(); begins with its own size so that it can grow. Zeroed members mean the default. */
+struct kw_open_options {
+	size_t size;	     /**< sizeof(struct kw_open_options) */
+	const char *symbols; /**< a vmlinux or System.map to take symbols (and types) from, or NULL */
+	bool no_mmap;	     /**< never map: read with pread */
+};
+
+/**
+ * Open a target.
+ *
+ * @param spec  "live" (or NULL), the path of a dump or RAM file, or "qemu:PID"; what a file is, is probed from its
+ *              content. A target that can't be opened is an error: no other one is taken instead.
+ * @param opts  options or NULL
+ * @return KW_OK; KW_UNREADABLE, KW_DENIED, KW_FORMAT, KW_UNSUPPORTED or KW_NOMEM with kw_error() set, and then the
+ *         context stays empty
+ */
+KW_API kw_status kw_open(kw_ctx *ctx, const char *spec, const struct kw_open_options *opts);
+
+/** One line of kw_facts(): what was found and how. */
+struct kw_fact {
+	const char *topic; /**< "target", "kernel", "symbols", "types", "time": stable, for grouping */
+	const char *name;  /**< e.g. "release" */
+	char value[256];   /**< text for people, already sanitised */
+};
+
+/**
+ * Tell what the target is, where each part of the knowledge of it came from, and what each step cost.
+ *
+ * @param ret  set to an array that the caller frees with free()
+ * @param nr   set to its length
+ */
+KW_API kw_status kw_facts(kw_ctx *ctx, struct kw_fact **ret, size_t *nr);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

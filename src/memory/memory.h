@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where bytes come from.
+ *
+ * A struct kw_memory is an opened source (kcore, ELF core, RAM file, QEMU) with two sorted segment maps, by virtual
+ * and by physical address, and, once the kernel has been found in it, the root of the kernel's page table. A struct
+ * kw_reader is one context's private part: cache of the pass, translation cache, failed pages.
+ *
+ * A read of a virtual address goes: virtual segment -> bytes; else page-table walk -> physical segment -> bytes.
+ *
+ * May be used by every room above; uses util only.
+ */
+#ifndef MEMORY_MEMORY_H
+#define MEMORY_MEMORY_H
+
+#include <kwalk/memory.h>
+#include <kwalk/target.h>
+
+#include "util/context.h"
+
+/** What kind of source a memory is, for kwalk info and for deciding about races. */
+enum kw_source_kind {
+	KW_SOURCE_LIVE, /* /proc/kcore */
+	KW_SOURCE_ELF,	/* ELF core, /proc/vmcore */
+	KW_SOURCE_RAM,	/* raw guest RAM file */
+	KW_SOURCE_QEMU, /* a running QEMU's RAM */
+};
+
+/** What the symbol room has found out about where the kernel lies (x86-64). */
+struct kw_kernel_map {
+	uint64_t phys_base; /* physical address of __START_KERNEL_map (0xffffffff80000000); signed arithmetic wraps */
+	uint64_t image_start; /* first virtual address of the image (_text), page-aligned */
+	uint64_t image_size; /* bytes from image_start that are surely mapped linearly; 0: only by page table */
+	uint64_t pgd;	     /* physical address of swapper_pg_dir */
+	unsigned int levels; /* 4 or 5 */
+	uint64_t sme_mask;   /* memory-encryption bit to clear from page-table entries, or 0 */
+};
+
+/**
+ * Probe a target's kind from its content and open it into ctx->target->memory and ctx->reader.
+ *
+ * @param spec  as in kw_open()
+ * @return KW_OK, or a failure with its message set ("/proc/kcore: ...")
+ */
+kw_status kw_memory_open(kw_ctx *ctx, const char *spec, const struct kw_open_options *opts);
+
+/** Close a memory and unmap it. NULL is accepted. */
+void kw_memory_close(struct kw_memory *memory);
+
+/** Make the private part of a context for its target's memory; NULL when memory runs out. */
+struct kw_reader *kw_reader_new(kw_ctx *ctx);
+
+/** Free a reader. NULL is accepted. */
+void kw_reader_free(struct kw_reader *reader);
+
+enum kw_source_kind kw_memory_kind(const struct kw_memory *memory);
+
+/** True when the memory may change while it is read (live kernel, running QEMU, RAM file that somebody has open). */
+bool kw_memory_is_live(const struct kw_memory *memory);
+
+/** One line for people: "ELF core, 4 segments, physical addresses only". Lives as long as the memory. */
+const char *kw_memory_description(const struct kw_memory *memory);
+
+/** What the user called it, for messages. */
+const char *kw_memory_name(const struct kw_memory *memory);
+
+/**
+ * The VMCOREINFO text that the file itself carries (ELF note), or NULL.
+ *
+ * Not NUL-terminated; lives as long as the memory.
+ */
+const char *kw_memory_vmcoreinfo(const struct kw_memory *memory, size_t *ret_len);
+
+/** The virtual address in the NT_TASKSTRUCT note of /proc/kcore is not stored; QEMU's note gives CR3. 0 if unknown. */
+uint64_t kw_memory_cr3(const struct kw_memory *memory);
+
+/** True when the source itself knows virtual addresses (kcore, /proc/vmcore, paging:true). */
+bool kw_memory_has_virtual(const struct kw_memory *memory);
+
+/**
+ * Tell the memory where the kernel lies: adds the linear virtual segments and enables page-table walks.
+ *
+ * Called while opening, before the target is shared.
+ */
+kw_status kw_memory_set_kernel(kw_ctx *ctx, const struct kw_kernel_map *map);
+
+/**
+ * Add the direct map (page_offset_base): all physical segments become virtual ones at base + physical address.
+ *
+ * Called while opening. Does nothing where the source's own virtual segments already cover it.
+ */
+kw_status kw_memory_set_direct_map(kw_ctx *ctx, uint64_t base);
+
+/** The physical segments, sorted: for scanning memory. */
+const struct kw_segment *kw_memory_physical(const struct kw_memory *memory, size_t *ret_nr);
+
+/** Pointer into a mapping by physical address, or NULL. */
+const void *kw_view_phys(kw_ctx *ctx, uint64_t paddr, size_t len);
+
+/**
+ * Walk a page table (for user addresses: the mm's pgd).
+ *
+ * @param pgd  physical address of the top table
+ * @param ret_paddr  set to the physical address of addr
+ * @return KW_OK; KW_ABSENT when there is no page, with *ret_entry (if not NULL) set to the non-present entry that
+ *         ended the walk (a swap entry, or 0); KW_FAILED or KW_EXCLUDED when a table can't be read
+ */
+kw_status kw_walk_page_table(kw_ctx *ctx, uint64_t pgd, uint64_t addr, uint64_t *ret_paddr,
+			     uint64_t *ret_entry);
+
+/**
+ * Get memory for reading now: a pointer into a mapping, or a copy in scratch (len bytes).
+ *
+ * @param ret_status  set when NULL is returned: KW_ABSENT, KW_EXCLUDED or KW_FAILED
+ */
+const void *kw_fetch(kw_ctx *ctx, uint64_t addr, size_t len, void *scratch, kw_status *ret_status);
+
+/** Number of mapped pages that have faulted in this context: a row whose reading raised it is redone or marked. */
+static inline uint64_t kw_fault_count(const kw_ctx *ctx)
+{
+	return __atomic_load_n(&ctx->counters.faults, __ATOMIC_RELAXED);
+}
+
+/** Read a scalar; as kw_read(). */
+static inline kw_status kw_read_u64(kw_ctx *ctx, uint64_t addr, uint64_t *ret)
+{
+	return kw_read(ctx, addr, ret, sizeof(*ret));
+}
+
+static inline kw_status kw_read_u32(kw_ctx *ctx, uint64_t addr, uint32_t *ret)
+{
+	return kw_read(ctx, addr, ret, sizeof(*ret));
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a context and a target consist of. Each room owns the part named after it and knows nothing of the others'
+ * insides: here they are only pointers.
+ *
+ * Invariant: a target does not change after kw_open() has returned, but for what its rooms fill in lazily under
+ * their own lock. Everything that changes while reading belongs to the context.
+ */
+#ifndef UTIL_CONTEXT_H
+#define UTIL_CONTEXT_H
+
+#include <kwalk/context.h>
+#include <kwalk/memory.h>
+
+struct kw_memory;  /* memory/memory.h */
+struct kw_reader;  /* memory/memory.h */
+struct kw_symbols; /* symbol/symbols.h */
+struct kw_types;   /* type/types.h */
+struct kw_kernel;  /* kernel/kernel.h */
+
+/** What was opened; shared by contexts, counted. */
+struct kw_target {
+	unsigned int refs; /* atomic */
+	struct kw_memory *memory;
+	struct kw_symbols *symbols;
+	struct kw_types *types;
+	struct kw_kernel *kernel;
+};
+
+struct kw_ctx {
+	struct kw_target *target; /* NULL until kw_open() */
+	struct kw_reader *reader; /* this context's cache, translations and failed pages */
+	struct kw_counters counters;
+	kw_status status; /* of the last failure */
+	char *message;	  /* its text, or NULL */
+};
+
+#endif
