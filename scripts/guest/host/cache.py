@@ -1,0 +1,53 @@
+"""Where the lab keeps what it made: one root, one lock per entry, and entries that appear whole or not at all.
+
+KWALK_CACHE names the root (default ~/.cache/kwalk). An entry is built in a directory beside its place and
+renamed when it is complete, so a reader never sees half of one.
+"""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+
+class LabError(Exception):
+    """What went wrong, in words for the person at the terminal."""
+
+
+def root():
+    named = os.environ.get("KWALK_CACHE")
+    path = Path(named) if named else Path.home() / ".cache" / "kwalk"
+    path.mkdir(parents=True, exist_ok=True)
+    return path.resolve()
+
+
+def room(name):
+    path = root() / name
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+@contextlib.contextmanager
+def locked(name):
+    """Hold the lock called name: one builder at a time for each entry. The kernel drops it if we die."""
+    path = room("locks") / name.replace("/", "_")
+    with open(path, "a", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def building(place):
+    """Yield a fresh directory that becomes place when the block ends well, and vanishes when it does not."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
+    try:
+        yield work
+        work.chmod(0o755)
+        if place.is_dir():
+            shutil.rmtree(place)
+        work.rename(place)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)

@@ -1,0 +1,201 @@
+"""A guest under QEMU's own translator (TCG): no disk, no network, its RAM a file on the host.
+
+The guest speaks through two debug consoles, each a file here: `control` (lines of text) and `output` (the bytes of
+the command it runs). It stops itself through the pvpanic device, so QMP only has to notice.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from host.cache import LabError
+
+QEMU = "qemu-system-x86_64"
+BOOT_TIMEOUT = 120
+# Where QEMU's machine types end the RAM below 4 GiB: (from this RAM size on, the RAM below is this large).
+SPLIT = {"pc": (0xE0000000, 0xC0000000), "q35": (0xB0000000, 0x80000000)}
+
+
+def parse_size(text):
+    found = re.fullmatch(r"(\d+)([KMGkmg]?)i?B?", str(text))
+    if not found or int(found[1]) == 0:
+        raise LabError(f"{text} is no size; write it like 1024M or 2G")
+    return int(found[1]) << {"": 20, "K": 10, "M": 20, "G": 30}[found[2].upper()]
+
+
+def low_memory(machine, ram_size):
+    """How much of RAM lies below 4 GiB; the rest of the file is at physical 4 GiB."""
+    limit, low = SPLIT[machine]
+    return low if ram_size >= limit else ram_size
+
+
+class Machine:
+    """One QEMU process and its files in one folder. Use it in a `with`: leaving the block ends QEMU."""
+
+    def __init__(self, folder, *, kernel, initramfs, memory, smp=2, machine="pc", cpu="qemu64", parameters="",
+                 ram=None, life=None):
+        self.folder = Path(folder)
+        self.ram = Path(ram) if ram else self.folder / "ram"
+        self.console = self.folder / "console.log"
+        self.control = self.folder / "control"
+        self.output = self.folder / "output"
+        self.process = self.qmp = None
+        # A Unix socket's path must be short, wherever the cache is.
+        self.socket_folder = tempfile.mkdtemp(prefix="kwlab.")
+        self.command = self.command_line(kernel, initramfs, memory, smp, machine, cpu, parameters)
+        if life:
+            self.command = ["timeout", "--signal=KILL", str(life), *self.command]
+
+    def command_line(self, kernel, initramfs, memory, smp, machine, cpu, parameters):
+        append = f"console=ttyS0 panic=-1 loglevel=5 oops=panic {parameters}".strip()
+        return [
+            QEMU, "-nodefaults", "-display", "none", "-no-reboot", "-accel", "tcg", "-cpu", cpu, "-smp", str(smp),
+            "-machine", f"{machine},memory-backend=ram", "-m", f"{memory >> 20}M",
+            "-object", f"memory-backend-file,id=ram,share=on,mem-path={self.ram},size={memory}",
+            "-kernel", str(kernel / "vmlinuz"), "-initrd", str(initramfs), "-append", append,
+            "-chardev", f"file,id=console,path={self.console}", "-serial", "chardev:console",
+            "-chardev", f"file,id=control,path={self.control}", "-device", "isa-debugcon,iobase=0xe9,chardev=control",
+            "-chardev", f"file,id=output,path={self.output}", "-device", "isa-debugcon,iobase=0xea,chardev=output",
+            "-action", "panic=pause", "-device", "pvpanic", "-device", "vmcoreinfo",
+            "-qmp", f"unix:{self.socket_folder}/qmp,server=on,wait=off",
+        ]
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.end()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def start(self):
+        if shutil.which(QEMU) is None:
+            raise LabError(f"{QEMU} is not installed (Debian's package: qemu-system-x86)")
+        errors = open(self.folder / "qemu.log", "wb")
+        self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors,
+                                        start_new_session=True)
+        errors.close()
+        self.qmp = Monitor(f"{self.socket_folder}/qmp", self.alive, self.trouble)
+
+    def alive(self):
+        return self.process.poll() is None
+
+    def trouble(self, what):
+        """Make the error that says what went wrong and where to look."""
+        said = self.control_text().splitlines()
+        complaint = [line for line in said if line.startswith("ERROR")]
+        log = self.folder / "qemu.log"
+        qemu = log.read_text(errors="replace").strip() if log.exists() else ""
+        detail = "; ".join(part for part in (*complaint, qemu) if part)
+        return LabError(f"{what}{': ' + detail if detail else ''} (the guest's console: {self.console})")
+
+    def control_text(self):
+        return self.control.read_text(errors="replace") if self.control.exists() else ""
+
+    def await_line(self, word, timeout):
+        """Wait until the guest has sent a control line that starts with word; return the whole text so far."""
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            alive = self.alive()
+            text = self.control_text()
+            if re.search(rf"(?m)^{word}\b.*\n", text):
+                return text
+            if not alive:
+                raise self.trouble("the guest ended before its time")
+            time.sleep(0.02)
+        raise self.trouble(f"the guest did not get ready within {timeout} s")
+
+    def end(self):
+        if self.qmp:
+            self.qmp.close()
+            self.qmp = None
+        if self.process and self.alive():
+            kill_group(self.process.pid)
+        if self.process:
+            self.process.wait()
+        shutil.rmtree(self.socket_folder, ignore_errors=True)
+
+
+def kill_group(pid):
+    """End a QEMU that the lab started as the leader of a session of its own."""
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+class Monitor:
+    """QEMU's machine protocol: JSON lines over a Unix socket."""
+
+    def __init__(self, path, alive, trouble):
+        self.trouble = trouble
+        self.socket = self.connect(path, alive)
+        self.pending = b""
+        self.events = []
+        self.receive(20)  # the greeting
+        self.call("qmp_capabilities")
+
+    def connect(self, path, alive):
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            endpoint = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            try:
+                endpoint.connect(path)
+                return endpoint
+            except OSError:
+                endpoint.close()
+                if not alive():
+                    raise self.trouble("QEMU did not start") from None
+                time.sleep(0.02)
+        raise self.trouble("QEMU did not open its monitor within 20 s")
+
+    def receive(self, timeout):
+        deadline = time.monotonic() + timeout
+        while b"\n" not in self.pending:
+            self.socket.settimeout(max(0.01, deadline - time.monotonic()))
+            try:
+                data = self.socket.recv(65536)
+            except socket.timeout:
+                raise self.trouble(f"QEMU's monitor said nothing for {timeout} s") from None
+            except OSError:
+                data = b""
+            if not data:
+                raise self.trouble("QEMU went away")
+            self.pending += data
+        line, self.pending = self.pending.split(b"\n", 1)
+        return json.loads(line)
+
+    def call(self, command, timeout=30, **arguments):
+        self.socket.sendall(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
+        while True:
+            answer = self.receive(timeout)
+            if "event" in answer:
+                self.events.append(answer["event"])
+            elif "error" in answer:
+                raise self.trouble(f"QEMU refused {command}: {answer['error'].get('desc')}")
+            elif "return" in answer:
+                return answer["return"]
+
+    def await_event(self, name, timeout):
+        deadline = time.monotonic() + timeout
+        while name not in self.events:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise self.trouble(f"the guest did not freeze within {timeout} s")
+            answer = self.receive(left)
+            if "event" in answer:
+                self.events.append(answer["event"])
+        self.events.remove(name)
+
+    def close(self):
+        self.socket.close()
