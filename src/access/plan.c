@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Merging paths into plans, and running them: the inner loop of every query. */
+#include "access/plan.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/memory.h"
+#include "util/array.h"
+#include "util/error.h"
+
+void kw_plan_deinit(struct kw_plan *plan)
+{
+	free(plan->nodes.item);
+	free(plan->loads.item);
+	free(plan->storage);
+	free(plan->data);
+	free(plan->reason);
+	*plan = (struct kw_plan){ 0 };
+}
+
+static bool is_root(const struct kw_plan *plan, uint32_t node)
+{
+	return plan->nodes.item[node].parent == node;
+}
+
+/* True when the span of a node can take lo..hi without growing too long. */
+static bool fits(const struct kw_plan_node *node, uint64_t lo, uint64_t hi)
+{
+	uint64_t first = node->lo < lo ? node->lo : lo, last = node->hi > hi ? node->hi : hi;
+
+	return last - first <= KW_PLAN_MAX_SPAN;
+}
+
+static void widen(struct kw_plan_node *node, uint64_t lo, uint64_t hi)
+{
+	if (lo < node->lo)
+		node->lo = lo;
+	if (hi > node->hi)
+		node->hi = hi;
+}
+
+/* Find or make the node of an object that can hold lo..hi; parent UINT32_MAX stands for the row's own object. */
+static kw_status take_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t parent, uint64_t hop,
+			   enum kw_absent reason, uint64_t lo, uint64_t hi, uint32_t *ret)
+{
+	bool root = parent == UINT32_MAX;
+	struct kw_plan_node node = { .hop = hop, .null_reason = reason, .lo = lo, .hi = hi };
+
+	for (uint32_t i = 0; i < plan->nodes.nr; i++) {
+		struct kw_plan_node *n = &plan->nodes.item[i];
+
+		if (root ? !is_root(plan, i) : is_root(plan, i) || n->parent != parent || n->hop != hop)
+			continue;
+		if (!fits(n, lo, hi))
+			continue;
+		widen(n, lo, hi);
+		*ret = i;
+		return KW_OK;
+	}
+	node.parent = root ? (uint32_t)plan->nodes.nr : parent;
+	if (!kw_array_push(&plan->nodes, node))
+		return kw_fail_nomem(ctx);
+	*ret = (uint32_t)plan->nodes.nr - 1;
+	return KW_OK;
+}
+
+kw_status kw_plan_add(kw_ctx *ctx, struct kw_plan *plan, const struct kw_path *path, uint32_t slot)
+{
+	uint32_t node = UINT32_MAX;
+	enum kw_absent reason = KW_ABSENT_NULL;
+	uint64_t hop = 0;
+	struct kw_plan_load load;
+
+	if (path->load == KW_LOAD_OBJECT || path->size > KW_PLAN_MAX_SPAN)
+		return kw_fail(ctx, KW_INVALID,
+			       "is a structure or an array, not a value: name a member of it");
+	for (uint32_t i = 0; i <= path->nr_hops; i++) {
+		uint64_t lo = i < path->nr_hops ? path->hop[i] : path->offset;
+		uint64_t hi = lo + (i < path->nr_hops ? 8 : path->size);
+		kw_status status = take_node(ctx, plan, node, hop, reason, lo, hi, &node);
+
+		if (status)
+			return status;
+		if (i < path->nr_hops) {
+			hop = path->hop[i];
+			reason = path->null_reason[i];
+		}
+	}
+	load = (struct kw_plan_load){
+		.node = node,
+		.slot = slot,
+		.size = (uint32_t)path->size,
+		.load = (uint8_t)path->load,
+		.type = (uint8_t)kw_path_value_type(ctx, path),
+		.shift = path->shift,
+		.bits = path->bits,
+		.offset = path->offset,
+	};
+	return kw_array_push(&plan->loads, load) ? KW_OK : kw_fail_nomem(ctx);
+}
+
+static size_t text_size(const struct kw_plan_load *load)
+{
+	switch (load->load) {
+	case KW_LOAD_CHARS:
+	case KW_LOAD_BYTES: return load->size;
+	case KW_LOAD_STRING: return KW_PATH_MAX_STRING;
+	default: return 0;
+	}
+}
+
+/* A pointer of a child may lie in a node whose span grew after the child was made: only offsets are kept till here. */
+kw_status kw_plan_finish(kw_ctx *ctx, struct kw_plan *plan)
+{
+	size_t total = 0;
+	uint8_t *at;
+
+	for (size_t i = 0; i < plan->nodes.nr; i++)
+		total += (plan->nodes.item[i].hi - plan->nodes.item[i].lo + 15) & ~15ULL;
+	for (size_t i = 0; i < plan->loads.nr; i++)
+		total += (text_size(&plan->loads.item[i]) + 15) & ~15ULL;
+	at = plan->storage = malloc(total ? total : 1);
+	plan->data = calloc(plan->nodes.nr ? plan->nodes.nr : 1, sizeof(*plan->data));
+	plan->reason = calloc(plan->nodes.nr ? plan->nodes.nr : 1, 1);
+	if (!plan->storage || !plan->data || !plan->reason)
+		return kw_fail_nomem(ctx);
+	for (size_t i = 0; i < plan->nodes.nr; i++) {
+		struct kw_plan_node *n = &plan->nodes.item[i];
+
+		n->scratch = at;
+		at += (n->hi - n->lo + 15) & ~15ULL;
+		if (!is_root(plan, (uint32_t)i))
+			n->hop -= plan->nodes.item[n->parent].lo;
+	}
+	for (size_t i = 0; i < plan->loads.nr; i++) {
+		struct kw_plan_load *l = &plan->loads.item[i];
+
+		l->text = (char *)at;
+		at += (text_size(l) + 15) & ~15ULL;
+		l->offset -= plan->nodes.item[l->node].lo;
+	}
+	plan->finished = true;
+	return KW_OK;
+}
+
+static uint64_t load_unsigned(const uint8_t *from, uint32_t size)
+{
+	uint64_t u64;
+	uint32_t u32;
+	uint16_t u16;
+
+	switch (size) {
+	case 8: memcpy(&u64, from, 8); return u64;
+	case 4: memcpy(&u32, from, 4); return u32;
+	case 2: memcpy(&u16, from, 2); return u16;
+	default: return *from;
+	}
+}
+
+static int64_t sign_extend(uint64_t value, unsigned int bits)
+{
+	return bits >= 64 ? (int64_t)value : (int64_t)(value << (64 - bits)) >> (64 - bits);
+}
+
+static uint64_t bits_of(const struct kw_plan_load *load, const uint8_t *from)
+{
+	uint64_t value = load_unsigned(from, load->size) >> load->shift;
+
+	return load->bits >= 64 ? value : value & ((1ULL << load->bits) - 1);
+}
+
+static void set_absent(struct kw_value *value, enum kw_absent reason)
+{
+	*value = (struct kw_value){ .type = KW_VAL_ABSENT, .absent = (uint8_t)reason };
+}
+
+static void load_string(kw_ctx *ctx, const struct kw_plan_load *load, uint64_t addr, struct kw_value *value)
+{
+	kw_status status;
+
+	if (!addr) {
+		set_absent(value, KW_ABSENT_NULL);
+		return;
+	}
+	status = kw_read_string(ctx, addr, load->text, KW_PATH_MAX_STRING);
+	if (status) {
+		set_absent(value, kw_absent_of_status(status));
+		return;
+	}
+	value->str = load->text;
+	value->len = (uint32_t)strlen(load->text);
+}
+
+/* Copying first keeps length and text consistent when the memory changes under us. */
+static void load_text(const struct kw_plan_load *load, const uint8_t *from, struct kw_value *value)
+{
+	if (load->size == 16)
+		memcpy(load->text, from, 16);
+	else
+		memcpy(load->text, from, load->size);
+	value->str = load->text;
+	value->len = load->load == KW_LOAD_CHARS ? (uint32_t)strnlen(load->text, load->size) : load->size;
+}
+
+static inline void run_load(kw_ctx *ctx, const struct kw_plan_load *load, const uint8_t *from,
+			    struct kw_value *value)
+{
+	*value = (struct kw_value){ .type = load->type };
+	switch (load->load) {
+	case KW_LOAD_UNSIGNED:
+	case KW_LOAD_ADDRESS: value->u = load_unsigned(from, load->size); return;
+	case KW_LOAD_SIGNED: value->i = sign_extend(load_unsigned(from, load->size), load->size * 8); return;
+	case KW_LOAD_BOOL: value->u = *from != 0; return;
+	case KW_LOAD_BITS: value->u = bits_of(load, from); return;
+	case KW_LOAD_SIGNED_BITS: value->i = sign_extend(bits_of(load, from), load->bits); return;
+	case KW_LOAD_STRING: load_string(ctx, load, load_unsigned(from, 8), value); return;
+	default: load_text(load, from, value);
+	}
+}
+
+/* Fetch a node's object; leaves data NULL and a reason when it can't be had. */
+static kw_status run_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, uint64_t root)
+{
+	const struct kw_plan_node *n = &plan->nodes.item[i];
+	uint64_t addr = root, first;
+	kw_status status = KW_OK;
+
+	plan->data[i] = NULL;
+	if (n->parent != i) {
+		if (!plan->data[n->parent]) {
+			plan->reason[i] = plan->reason[n->parent];
+			return KW_OK;
+		}
+		addr = load_unsigned(plan->data[n->parent] + n->hop, 8);
+		if (!addr) {
+			plan->reason[i] = (uint8_t)n->null_reason;
+			return KW_OK;
+		}
+	}
+	if (__builtin_add_overflow(addr, n->lo, &first))
+		status = KW_ABSENT;
+	else
+		plan->data[i] = kw_fetch(ctx, first, n->hi - n->lo, n->scratch, &status);
+	if (!plan->data[i])
+		plan->reason[i] = (uint8_t)kw_absent_of_status(status);
+	return status;
+}
+
+static kw_status run_once(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, struct kw_value *values)
+{
+	kw_status root = KW_OK;
+
+	for (uint32_t i = 0; i < plan->nodes.nr; i++) {
+		kw_status status = run_node(ctx, plan, i, addr);
+
+		if (!plan->data[i] && is_root(plan, i) && !root)
+			root = status ? status : KW_ABSENT;
+	}
+	for (size_t i = 0; i < plan->loads.nr; i++) {
+		const struct kw_plan_load *l = &plan->loads.item[i];
+
+		if (plan->data[l->node])
+			run_load(ctx, l, plan->data[l->node] + l->offset, &values[l->slot]);
+		else
+			set_absent(&values[l->slot], plan->reason[l->node]);
+	}
+	return root;
+}
+
+kw_status kw_plan_run(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, struct kw_value *values)
+{
+	uint64_t faults = kw_fault_count(ctx);
+	kw_status status = run_once(ctx, plan, addr, values);
+
+	/* A page of a mapping could not be had and reads as zeros now: the second run sees it marked as failed. */
+	if (__builtin_expect(kw_fault_count(ctx) != faults, 0))
+		status = run_once(ctx, plan, addr, values);
+	return status;
+}
+
+void kw_plan_prefetch(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr)
+{
+	uint32_t done = 0;
+
+	for (size_t i = 0; i < plan->loads.nr && done < 4; i++) {
+		const struct kw_plan_load *l = &plan->loads.item[i];
+		const struct kw_plan_node *n = &plan->nodes.item[l->node];
+		const void *at;
+
+		if (n->parent != l->node)
+			continue;
+		at = kw_view(ctx, addr + n->lo + l->offset, 1);
+		if (!at)
+			return;
+		__builtin_prefetch(at);
+		done++;
+	}
+}
+
+static const char *load_name(const struct kw_plan_load *load)
+{
+	static const char *const names[] = {
+		[KW_LOAD_UNSIGNED] = "unsigned",
+		[KW_LOAD_SIGNED] = "signed",
+		[KW_LOAD_BOOL] = "bool",
+		[KW_LOAD_BITS] = "bits",
+		[KW_LOAD_SIGNED_BITS] = "signed bits",
+		[KW_LOAD_ADDRESS] = "address",
+		[KW_LOAD_CHARS] = "chars",
+		[KW_LOAD_BYTES] = "bytes",
+		[KW_LOAD_STRING] = "string at pointer",
+		[KW_LOAD_OBJECT] = "object",
+	};
+
+	return names[load->load];
+}
+
+void kw_plan_explain(const struct kw_plan *plan, const char *root, FILE *out)
+{
+	for (uint32_t i = 0; i < plan->nodes.nr; i++) {
+		const struct kw_plan_node *n = &plan->nodes.item[i];
+
+		if (is_root(plan, i))
+			fprintf(out, "node %-3u %s", i, root);
+		else
+			fprintf(out, "node %-3u *(node %u + 0x%" PRIx64 ")", i, n->parent,
+				n->hop + (plan->finished ? plan->nodes.item[n->parent].lo : 0));
+		fprintf(out, "  bytes 0x%" PRIx64 "..0x%" PRIx64 "\n", n->lo, n->hi);
+	}
+	for (size_t i = 0; i < plan->loads.nr; i++) {
+		const struct kw_plan_load *l = &plan->loads.item[i];
+
+		fprintf(out, "load     node %u + 0x%" PRIx64 "  %u bytes %s", l->node,
+			l->offset + (plan->finished ? plan->nodes.item[l->node].lo : 0), l->size,
+			load_name(l));
+		if (l->bits)
+			fprintf(out, " (%u bits from bit %u)", l->bits, l->shift);
+		fprintf(out, " -> slot %u\n", l->slot);
+	}
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Access plans: the paths of a query merged, so that each object is fetched once.
+ *
+ * A plan is a list of nodes (objects) and a list of loads (values in them). Node 0 is the row's own object; every
+ * other node is reached by a pointer in an earlier one. Only the span of an object that is used is fetched.
+ *
+ *     node 0  task_struct         +0x9a8..+0xbb8
+ *     node 1  *(node 0 + 0xb70)   +0x8..+0xc         cred
+ *     load    node 0 +0x9a8  4 bytes signed       -> slot 0
+ *     load    node 1 +0x8    4 bytes unsigned     -> slot 1
+ *
+ * A plan holds scratch memory: it belongs to one context.
+ */
+#ifndef ACCESS_PLAN_H
+#define ACCESS_PLAN_H
+
+#include <stdio.h>
+
+#include "access/path.h"
+
+/* A node's span is at most this long; values farther apart get a node each. */
+#define KW_PLAN_MAX_SPAN 16384
+
+struct kw_plan_node {
+	uint32_t parent;      /* index; of node 0 and its twins: itself */
+	uint32_t null_reason; /* enum kw_absent when the pointer is NULL */
+	uint64_t hop;	      /* offset of the pointer in the parent */
+	uint64_t lo, hi;      /* bytes of the object that are used */
+	uint8_t *scratch;     /* hi - lo bytes, for memory that is not mapped */
+};
+
+struct kw_plan_load {
+	uint32_t node;
+	uint32_t slot;
+	uint32_t size;
+	uint8_t load; /* enum kw_load */
+	uint8_t type; /* enum kw_value_type */
+	uint8_t shift, bits;
+	uint64_t offset; /* from the node's lo once the plan is finished */
+	char *text;	 /* where a string or bytes are copied to */
+};
+
+struct kw_plan {
+	struct {
+		struct kw_plan_node *item;
+		size_t nr, cap;
+	} nodes;
+	struct {
+		struct kw_plan_load *item;
+		size_t nr, cap;
+	} loads;
+	uint8_t *storage; /* scratch of the nodes, then text of the loads */
+	const uint8_t **data;
+	uint8_t *reason;
+	bool finished;
+};
+
+/** Free what a plan holds. A zeroed plan is an empty one. */
+void kw_plan_deinit(struct kw_plan *plan);
+
+/**
+ * Add a path from the row's object; its value goes to values[slot] of kw_plan_run().
+ *
+ * @return KW_OK; KW_INVALID for a path that gives no value (KW_LOAD_OBJECT); KW_NOMEM
+ */
+kw_status kw_plan_add(kw_ctx *ctx, struct kw_plan *plan, const struct kw_path *path, uint32_t slot);
+
+/** Lay out the storage: no more paths after this. */
+kw_status kw_plan_finish(kw_ctx *ctx, struct kw_plan *plan);
+
+/**
+ * Fetch the values of one row.
+ *
+ * @param addr  the row's object
+ * @param values  every slot that was added is set; strings point into the plan until its next run
+ * @return KW_OK when the row's object could be read; else its state, and all values are absent
+ */
+kw_status kw_plan_run(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, struct kw_value *values);
+
+/** Hint that addr will be run soon. */
+void kw_plan_prefetch(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr);
+
+/** Print the plan for people. `root` names the row's object. */
+void kw_plan_explain(const struct kw_plan *plan, const char *root, FILE *out);
+
+#endif
