@@ -4,6 +4,20 @@
  *
  * Machine formats show base units and are never truncated. Everything read from the kernel is sanitised for the
  * format it goes to: terminal escapes, invalid UTF-8, CSV formulas.
+ *
+ *             string (column names and headings as well)         absent   address   bytes   NaN, infinite
+ *   table     as kw_put_safe()                                   -        0x...     hex     -
+ *   JSON, -L  \uNNNN for all that kw_put_safe() escapes, \udcNN   null     "0x..."   "hex"   null
+ *             for a byte that is not UTF-8 (a lone surrogate, as
+ *             Python's surrogateescape): no byte is lost
+ *   CSV       \xNN for controls but tab and newline, for what is  nothing  0x...     hex     nothing
+ *             invisible and for bytes that are not UTF-8; \ as it
+ *             is; ' in front of a first = + - @ tab newline CR;
+ *             an empty string is "". Rows end in a single newline
+ *   TSV       \t \n \\, \xNN for the rest of the above            nothing  0x...     hex     nothing
+ *
+ * Integers and enums are exact in all formats, floats have as many digits as it takes to read the same number again.
+ * An address is a string in JSON because many readers (jq) keep numbers as doubles, which end at 2^53.
  */
 #ifndef KWALK_OUTPUT_H
 #define KWALK_OUTPUT_H
@@ -44,11 +58,12 @@ struct kw_column {
 struct kw_writer_options {
 	size_t size;
 	enum kw_format format;
-	bool no_headers;    /**< table, CSV, TSV */
-	bool tree;	    /**< table: the last column is drawn as a tree by kw_writer_row()'s depth */
-	bool colour;	    /**< table: colour the heading */
-	unsigned int width; /**< table: cut the last column so that lines fit; 0: never cut */
-	uint64_t now;	    /**< target's wall clock in ns since the epoch for KW_SHOW_START; 0: the host's */
+	bool no_headers; /**< table, CSV, TSV */
+	bool tree; /**< table: the last column is drawn as a tree, to 64 levels, by kw_writer_row()'s depth */
+	bool colour; /**< table: colour the heading */
+	unsigned int
+		width; /**< table: cut the last column so that lines fit, unless it is numeric; 0: never cut */
+	uint64_t now;  /**< target's wall clock in ns since the epoch for KW_SHOW_START; 0: the host's */
 };
 
 typedef struct kw_writer kw_writer;
@@ -56,6 +71,9 @@ typedef struct kw_writer kw_writer;
 /**
  * Begin writing rows to out.
  *
+ * JSON, CSV and TSV give each row to out at once, a table when all are there (or many thousands).
+ *
+ * @param opts  NULL for a table
  * @param ret  a writer that the caller ends with kw_writer_end()
  */
 KW_API kw_status kw_writer_begin(kw_ctx *ctx, FILE *out, const struct kw_writer_options *opts,
@@ -64,13 +82,18 @@ KW_API kw_status kw_writer_begin(kw_ctx *ctx, FILE *out, const struct kw_writer_
 /**
  * Write a row of nr values.
  *
- * A table may keep rows to find the widths; the values are copied as needed.
+ * A table may keep rows to find the widths; the values are copied as needed. After KW_FAILED (out does not take any
+ * more) further rows are useless but harmless.
  *
  * @param depth  how deep the row stands in a tree (0: a root); the parent is the nearest earlier row one less deep
  */
 KW_API kw_status kw_writer_row(kw_writer *writer, const struct kw_value *values, unsigned int depth);
 
-/** Finish and free the writer, write what is left. KW_FAILED when out could not take it (disk full, closed pipe). */
+/**
+ * Finish and free the writer, write what is left and flush out. NULL is accepted.
+ *
+ * @return KW_FAILED when out could not take everything (disk full, closed pipe; the latter needs SIGPIPE ignored)
+ */
 KW_API kw_status kw_writer_end(kw_writer *writer);
 
 /** Write a type's layout with offsets, sizes and holes, as pahole does. */
@@ -92,7 +115,13 @@ struct kw_print_options {
 KW_API kw_status kw_print_object(kw_ctx *ctx, FILE *out, const struct kw_type *type, uint64_t addr,
 				 const struct kw_print_options *opts);
 
-/** Write bytes as text safe for a terminal: valid printable UTF-8 stays, everything else becomes \n, \t, \e, \xNN, and \\. */
+/**
+ * Write bytes as text safe for a terminal, on one line.
+ *
+ * Printable UTF-8 stays. \n \t \e \\ stand for newline, tab, escape and backslash, \xNN for other controls and for
+ * bytes that are not UTF-8, \u{NNNN} for characters that steer or hide: C1 controls, format characters such as
+ * bidirectional overrides, line separators.
+ */
 KW_API void kw_put_safe(FILE *out, const char *bytes, size_t len);
 
 #ifdef __cplusplus
