@@ -1,8 +1,8 @@
 /*
  * The guest's program: PID 1 of every guest that the lab boots.
  *
- * init.c brings the guest up and does what the kernel command line asks; zoo.c keeps one process of every
- * kind; record.c writes down /proc; port.c talks to the host through QEMU's I/O ports.
+ * init.c brings the guest up and does what the kernel command line asks; zoo.c and creatures.c keep one process of
+ * every kind; record.c writes down /proc; port.c talks to the host through QEMU's I/O ports.
  */
 #ifndef KW_LAB_H
 #define KW_LAB_H
@@ -21,7 +21,7 @@ void port_output(const void *data, size_t len);
 void port_freeze(void);
 
 struct zoo_entry {
-	char name[40];
+	char name[40];		/* "" where nobody settled yet */
 	pid_t pid, tid;
 	int ready;
 };
@@ -30,6 +30,8 @@ enum { ZOO_MAX = 256 };
 
 /* Shared by PID 1 and every creature: who is where, seen from the first PID namespace. */
 struct zoo_registry {
+	int busy;		/* "busy" may burn a CPU */
+	unsigned crowd_threads;	/* as wished */
 	unsigned count;
 	struct zoo_entry entry[ZOO_MAX];
 };
@@ -41,7 +43,7 @@ struct zoo_wish {
 };
 
 /**
- * Start every creature and wait until each has settled, 60 s at the most.
+ * Start every creature and wait until each has settled.
  * Returns the registry; a creature that did not settle has ready == 0 in it.
  */
 struct zoo_registry *zoo_start(const struct zoo_wish *wish);

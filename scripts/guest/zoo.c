@@ -1,31 +1,41 @@
 /*
- * One process of every kind that a monitor meets, each at rest when the guest is frozen.
+ * The keeper: starts one process of every kind that a monitor meets, each at rest when the guest is frozen.
  *
- * A creature is a function: it makes itself what it is, calls settle() and sleeps. It learns its PID as the
- * first namespace sees it from /proc/self, since /proc belongs to that namespace. The keeper starts them one
- * after another, waits for each, and keeps the dead ones unreaped.
+ * A creature is a function in creatures.c: it makes itself what it is, settles under a name and sleeps. It learns its
+ * PID as the first namespace sees it from /proc/self, since /proc belongs to that namespace. The registry is a
+ * mapped file, so that a creature finds it again after an exec. The keeper waits for each creature before it starts
+ * the next, and leaves the dead ones unreaped.
  */
-#include "lab.h"
+#include "zoo.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-static struct zoo_registry *registry;
-static volatile int *busy_may_run;
-static struct zoo_wish wishes;
+#define REGISTRY "/run/zoo"
 
-static pid_t link_number(const char *path, int skip_words)
+enum { STEP_US = 2000, CREATURE_SECONDS = 15, KEEPER_SECONDS = 150, FILLER_SECONDS = 1800 };
+
+static struct zoo_registry *registry;
+
+static struct zoo_registry *open_registry(int flags)
+{
+	int fd = open(REGISTRY, O_RDWR | O_CLOEXEC | flags, 0600);
+
+	if (fd < 0 || ftruncate(fd, sizeof(*registry)))
+		return NULL;
+	void *memory = mmap(NULL, sizeof(*registry), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* A number in the target of a link such as "PID/task/TID", behind so many slashes. */
+static pid_t number_in_link(const char *path, int slashes)
 {
 	char text[64];
 	ssize_t len = readlink(path, text, sizeof(text) - 1);
@@ -34,127 +44,90 @@ static pid_t link_number(const char *path, int skip_words)
 		return -1;
 	text[len] = 0;
 	const char *at = text;
-	while (skip_words-- > 0 && (at = strchr(at, '/')))
+	while (slashes-- > 0 && (at = strchr(at, '/')))
 		at++;
 	return at ? (pid_t)atoi(at) : -1;
 }
 
-static void enter(const char *name, pid_t pid, pid_t tid)
+static void enter(const char *name, pid_t pid, pid_t tid, int ready)
 {
 	unsigned at = __atomic_fetch_add(&registry->count, 1, __ATOMIC_SEQ_CST);
 
 	if (at >= ZOO_MAX)
-		_exit(1);
+		abort();
 	struct zoo_entry *entry = &registry->entry[at];
 	snprintf(entry->name, sizeof(entry->name), "%s", name);
 	entry->pid = pid;
 	entry->tid = tid;
-	__atomic_store_n(&entry->ready, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&entry->ready, ready, __ATOMIC_SEQ_CST);
 }
 
-/* Enter the calling thread into the registry. */
-static void settle(const char *name)
+void settle(const char *name)
 {
-	enter(name, link_number("/proc/self", 0), link_number("/proc/thread-self", 2));
+	enter(name, number_in_link("/proc/self", 0), number_in_link("/proc/thread-self", 2), 1);
 }
 
-static void rest(const char *name) __attribute__((noreturn));
-static void rest(const char *name)
+void doze(void)
 {
-	settle(name);
 	for (;;)
 		pause();
 }
 
-static void sleeping(void)
+void rest(const char *name)
 {
-	prctl(PR_SET_NAME, "sleeping");
-	rest("sleeping");
+	settle(name);
+	doze();
 }
 
-static void busy(void)
+bool may_be_busy(void)
 {
-	prctl(PR_SET_NAME, "busy");
-	nice(19);
-	settle("busy");
-	while (!*busy_may_run)
-		usleep(10000);
-	for (;;)
-		;
+	return __atomic_load_n(&registry->busy, __ATOMIC_RELAXED);
 }
 
-static void vfork_parent(void)
+unsigned crowd_threads(void)
 {
-	prctl(PR_SET_NAME, "vfork-parent");
-	settle("vfork-parent");
-	if (vfork() == 0) {
-		prctl(PR_SET_NAME, "vfork-child");
-		settle("vfork-child");
-		for (;;)
-			pause();
-	}
-	_exit(0);
+	return registry->crowd_threads;
 }
-
-static void zombie_exit3(void)
-{
-	prctl(PR_SET_NAME, "zombie-exit3");
-	settle("zombie-exit3");
-	_exit(3);
-}
-
-static const struct {
-	const char *name;
-	void (*live)(void);
-} creatures[] = {
-	{ "sleeping", sleeping },
-	{ "busy", busy },
-	{ "vfork-child", vfork_parent },
-	{ "zombie-exit3", zombie_exit3 },
-};
 
 static bool known(const char *name)
 {
-	for (unsigned i = 0; i < registry->count && i < ZOO_MAX; i++)
+	unsigned count = __atomic_load_n(&registry->count, __ATOMIC_SEQ_CST);
+
+	for (unsigned i = 0; i < count; i++)
 		if (registry->entry[i].ready && strcmp(registry->entry[i].name, name) == 0)
 			return true;
 	return false;
 }
 
-static void await(const char *name)
+static bool await(const char *name, int seconds)
 {
-	for (int tries = 0; tries < 2000; tries++) {
+	for (long left = seconds * 1000000L; left > 0; left -= STEP_US) {
 		if (known(name))
-			return;
-		usleep(5000);
+			return true;
+		usleep(STEP_US);
 	}
-	printf("lab: creature %s did not settle\n", name);
-	struct zoo_entry *entry = &registry->entry[registry->count++ % ZOO_MAX];
-	snprintf(entry->name, sizeof(entry->name), "%s", name);
+	printf("lab: %s did not settle\n", name);
+	return false;
 }
 
-static void keeper(void)
+static void keep(void)
 {
 	prctl(PR_SET_NAME, "zoo-keeper");
 	settle("zoo-keeper");
-	for (size_t i = 0; i < sizeof(creatures) / sizeof(creatures[0]); i++) {
-		if (fork() == 0) {
-			creatures[i].live();
+	for (const struct creature *creature = zoo_creatures; creature->name; creature++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			creature->live();
+			printf("lab: %s gave up: %s\n", creature->name, strerror(errno));
 			_exit(1);
 		}
-		await(creatures[i].name);
+		if (!await(creature->name, CREATURE_SECONDS))
+			enter(creature->name, pid, pid, 0);
 	}
 	rest("zoo-complete");
 }
 
-static void *share(size_t size)
-{
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	return memory == MAP_FAILED ? NULL : memory;
-}
-
-static unsigned processes_now(void)
+static unsigned tasks_now(void)
 {
 	char text[128];
 	unsigned total = 0;
@@ -164,60 +137,53 @@ static unsigned processes_now(void)
 	return total;
 }
 
-static void filler_parent(void)
+static void fill(unsigned wanted)
 {
 	prctl(PR_SET_NAME, "filler");
-	for (unsigned have = processes_now(); have < wishes.processes; have++) {
+	for (unsigned have = tasks_now(); have < wanted; have++) {
 		pid_t pid = fork();
-		if (pid < 0)
-			printf("lab: fork: %s\n", strerror(errno));
 		if (pid == 0)
-			for (;;)
-				pause();
+			doze();
+		if (pid < 0) {
+			printf("lab: fork after %u processes: %s\n", have, strerror(errno));
+			return;
+		}
 	}
 	rest("filler-parent");
 }
 
-static bool await_for(const char *name, int seconds)
-{
-	for (int tries = 0; tries < seconds * 100; tries++) {
-		if (known(name))
-			return true;
-		usleep(10000);
-	}
-	printf("lab: %s took too long\n", name);
-	return false;
-}
-
 struct zoo_registry *zoo_start(const struct zoo_wish *wish)
 {
-	wishes = *wish;
-	registry = share(sizeof(*registry));
-	busy_may_run = share(4096);
-	if (!registry || !busy_may_run)
+	registry = open_registry(O_CREAT);
+	if (!registry)
 		return NULL;
-	*busy_may_run = wish->busy;
+	registry->busy = wish->busy;
+	registry->crowd_threads = wish->threads;
 	if (fork() == 0) {
-		keeper();
+		keep();
 		_exit(1);
 	}
-	if (!await_for("zoo-complete", 90))
+	if (!await("zoo-complete", KEEPER_SECONDS))
 		return NULL;
-	if (wish->processes && fork() == 0)
-		filler_parent();
-	if (wish->processes && !await_for("filler-parent", 600))
+	if (wish->processes && fork() == 0) {
+		fill(wish->processes);
+		_exit(1);
+	}
+	if (wish->processes && !await("filler-parent", FILLER_SECONDS))
 		return NULL;
 	return registry;
 }
 
 void zoo_release_busy(void)
 {
-	*busy_may_run = 1;
+	__atomic_store_n(&registry->busy, 1, __ATOMIC_RELAXED);
 }
 
 void zoo_role(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
+	registry = open_registry(0);
+	for (const struct role *role = zoo_roles; registry && role->name; role++)
+		if (strcmp(role->name, argv[2]) == 0)
+			role->live(argc, argv);
 	_exit(1);
 }

@@ -51,3 +51,14 @@ def building(place):
         work.rename(place)
     finally:
         shutil.rmtree(work, ignore_errors=True)
+
+
+def keep_failure(folder):
+    """Save the logs of a guest that failed, since its folder is about to vanish; return where they are now."""
+    place = room("failed") / folder.name.strip(".")
+    place.mkdir(exist_ok=True)
+    for name in ("console.log", "control", "qemu.log"):
+        if (folder / name).exists():
+            (folder / name).replace(place / name)
+    shutil.rmtree(folder, ignore_errors=True)
+    return place

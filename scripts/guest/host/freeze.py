@@ -9,8 +9,7 @@ from pathlib import Path
 from host import cache, initramfs, kernel, machine, truth
 from host.cache import LabError
 
-# Forking and recording are slow under TCG: about 1.2 ms and 2 ms for each process beyond the zoo.
-SECONDS_PER_PROCESS = 0.02
+MAKERS = ("freeze.py", "initramfs.py", "machine.py", "truth.py")
 DUMPS = (
     ("elf-phys.core", {"paging": False}),
     ("elf-virt.core", {"paging": True}),
@@ -36,7 +35,7 @@ def lab_digest():
     """Digest the files that decide what a frozen guest holds."""
     digest = hashlib.sha256()
     here = initramfs.HERE
-    for path in sorted([*here.glob("*.[ch]"), *here.glob("host/*.py")]):
+    for path in sorted([*here.glob("*.[ch]"), *(here / "host" / name for name in MAKERS)]):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest
 
@@ -63,7 +62,7 @@ def make(wish, kernel_folder, work):
     image = work / "initramfs"
     initramfs.pack(image, kernel_folder)
     parameters = f"kw.mode=freeze kw.procs={wish.procs} kw.threads={wish.threads}"
-    timeout = machine.BOOT_TIMEOUT + wish.procs * SECONDS_PER_PROCESS
+    timeout = machine.BOOT_TIMEOUT + machine.seconds_for(wish.procs)
     began = time.monotonic()
     try:
         with machine.Machine(work, kernel=kernel_folder, initramfs=image, memory=wish.memory, smp=wish.smp,
@@ -76,23 +75,13 @@ def make(wish, kernel_folder, work):
             if wish.dumps:
                 dump(guest, work)
     except LabError as error:
-        raise LabError(str(error).replace(str(work), str(keep_console(work)))) from None
+        raise LabError(str(error).replace(str(work), str(cache.keep_failure(work)))) from None
     keep(wish, kernel_folder, work, control, frozen_after)
 
 
 def dump(guest, work):
     for name, options in DUMPS:
         guest.qmp.call("dump-guest-memory", timeout=600, protocol=f"file:{work / name}", **options)
-
-
-def keep_console(work):
-    """Save the console of a guest that failed, since its folder is about to vanish; return where."""
-    place = cache.room("failed") / work.name.strip(".")
-    place.mkdir(exist_ok=True)
-    for name in ("console.log", "control", "qemu.log"):
-        if (work / name).exists():
-            (work / name).replace(place / name)
-    return place
 
 
 def keep(wish, kernel_folder, work, control, frozen_after):
@@ -116,6 +105,6 @@ def keep(wish, kernel_folder, work, control, frozen_after):
         "RECORDER_PID": 1, "FROZEN_AFTER_SECONDS": f"{frozen_after:.1f}",
     }
     (work / "initramfs").unlink()
-    for name in ("control", "qemu.log", "output"):
+    for name in ("control", "qemu.log", "qemu.pid", "output"):
         (work / name).unlink(missing_ok=True)
     (work / "meta").write_text("".join(f"{key}={value}\n" for key, value in fields.items()))

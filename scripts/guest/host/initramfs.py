@@ -12,7 +12,8 @@ from host import cache
 from host.cache import LabError
 
 HERE = Path(__file__).resolve().parent.parent
-SOURCES = ("init.c", "zoo.c", "record.c", "port.c")
+SOURCES = ("init.c", "zoo.c", "creatures.c", "record.c", "port.c")
+HEADERS = ("lab.h", "zoo.h")
 FOLDERS = ("bin", "dev", "etc", "lab", "lib", "proc", "root", "run", "sbin", "sys", "tmp", "usr", "usr/bin", "usr/lib")
 
 
@@ -64,12 +65,12 @@ class Archive:
 def compile_program(place):
     """Build the guest's program unless the cache has this very source; return its path."""
     digest = 0
-    for name in (*SOURCES, "lab.h"):
+    for name in (*SOURCES, *HEADERS):
         digest = zlib.crc32((HERE / name).read_bytes(), digest)
     program = cache.room("programs") / f"init-{digest:08x}"
     with cache.locked("program"):
         if not program.exists():
-            command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra", "-static",
+            command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-static",
                        "-pthread", "-o", f"{program}.new", *(str(HERE / name) for name in SOURCES)]
             built = subprocess.run(command, check=False, capture_output=True, text=True)
             if built.returncode != 0:
@@ -105,11 +106,23 @@ def shared_libraries(path):
 
 
 def add_program(archive, guest_path, host_path):
-    if not os.path.isfile(host_path):
-        raise LabError(f"{host_path} is no file")
     archive.host_file(guest_path, host_path)
     for library in shared_libraries(host_path):
         archive.host_file(library, os.path.realpath(library))
+
+
+def add_tree(archive, guest_path, host_path):
+    """Add a file, or a folder with all that is in it."""
+    if not host_path.is_dir():
+        add_program(archive, guest_path, host_path)
+        return
+    archive.folder(guest_path)
+    for inner in sorted(host_path.rglob("*")):
+        name = f"{guest_path}/{inner.relative_to(host_path)}"
+        if inner.is_dir():
+            archive.folder(name)
+        elif inner.is_file():
+            add_program(archive, name, inner)
 
 
 def add_busybox(archive):
@@ -136,7 +149,7 @@ def pack(path, kernel, modules=("qemu_fw_cfg",), files=(), command=None):
     compile_program(archive)
     add_modules(archive, kernel, modules)
     for host_path, guest_path in files:
-        add_program(archive, guest_path, host_path)
+        add_tree(archive, guest_path, Path(host_path))
     if command is not None:
         add_busybox(archive)
         archive.data("lab/command", b"".join(word.encode("utf-8", "surrogateescape") + b"\0" for word in command))

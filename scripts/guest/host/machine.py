@@ -18,7 +18,9 @@ from pathlib import Path
 from host.cache import LabError
 
 QEMU = "qemu-system-x86_64"
-BOOT_TIMEOUT = 120
+BOOT_TIMEOUT = 180
+# Forking and recording are slow under TCG: about 1.2 ms and 1 ms for each process on an idle host.
+SECONDS_PER_PROCESS = 0.02
 # Where QEMU's machine types end the RAM below 4 GiB: (from this RAM size on, the RAM below is this large).
 SPLIT = {"pc": (0xE0000000, 0xC0000000), "q35": (0xB0000000, 0x80000000)}
 
@@ -36,6 +38,17 @@ def low_memory(machine, ram_size):
     return low if ram_size >= limit else ram_size
 
 
+def seconds_for(procs):
+    """How long to wait, beyond the boot, for so many processes to be forked and recorded."""
+    return procs * SECONDS_PER_PROCESS
+
+
+def zoo_table(control):
+    """Turn the control file's lines about the zoo into the text of zoo.tsv: name, PID, TID."""
+    lines = [line.removeprefix("ZOO\t") for line in control.splitlines() if line.startswith("ZOO\t")]
+    return "".join(line + "\n" for line in lines)
+
+
 class Machine:
     """One QEMU process and its files in one folder. Use it in a `with`: leaving the block ends QEMU."""
 
@@ -49,9 +62,10 @@ class Machine:
         self.process = self.qmp = None
         # A Unix socket's path must be short, wherever the cache is.
         self.socket_folder = tempfile.mkdtemp(prefix="kwlab.")
-        self.command = self.command_line(kernel, initramfs, memory, smp, machine, cpu, parameters)
-        if life:
-            self.command = ["timeout", "--signal=KILL", str(life), *self.command]
+        self.socket_path = f"{self.socket_folder}/qmp"
+        # A guest that is to outlive us has a limited life; any other dies with us, however we die.
+        leash = ["timeout", "--signal=KILL", str(life)] if life else ["setpriv", "--pdeathsig", "KILL"]
+        self.command = leash + self.command_line(kernel, initramfs, memory, smp, machine, cpu, parameters)
 
     def command_line(self, kernel, initramfs, memory, smp, machine, cpu, parameters):
         append = f"console=ttyS0 panic=-1 loglevel=5 oops=panic {parameters}".strip()
@@ -64,7 +78,8 @@ class Machine:
             "-chardev", f"file,id=control,path={self.control}", "-device", "isa-debugcon,iobase=0xe9,chardev=control",
             "-chardev", f"file,id=output,path={self.output}", "-device", "isa-debugcon,iobase=0xea,chardev=output",
             "-action", "panic=pause", "-device", "pvpanic", "-device", "vmcoreinfo",
-            "-qmp", f"unix:{self.socket_folder}/qmp,server=on,wait=off",
+            "-qmp", f"unix:{self.socket_path},server=on,wait=off",
+            "-pidfile", str(self.folder / "qemu.pid"),
         ]
 
     def __enter__(self):
@@ -85,10 +100,24 @@ class Machine:
         self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors,
                                         start_new_session=True)
         errors.close()
-        self.qmp = Monitor(f"{self.socket_folder}/qmp", self.alive, self.trouble)
+        self.qmp = Monitor(self.socket_path, self.alive, self.trouble)
 
     def alive(self):
         return self.process.poll() is None
+
+    def qemu_pid(self):
+        """QEMU's own PID, which is not its leash's."""
+        return int((self.folder / "qemu.pid").read_text())
+
+    def exit_status(self):
+        """The exit status that the guest told for its command, or None so far."""
+        told = re.search(r"(?m)^EXIT (\d+)\n", self.control_text())
+        return int(told[1]) if told else None
+
+    def leave(self):
+        """Let QEMU run on; its QMP socket stays for whoever comes next."""
+        self.qmp.close()
+        self.qmp = None
 
     def trouble(self, what):
         """Make the error that says what went wrong and where to look."""
