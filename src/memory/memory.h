@@ -91,6 +91,38 @@ kw_status kw_memory_set_kernel(kw_ctx *ctx, const struct kw_kernel_map *map);
  */
 kw_status kw_memory_set_direct_map(kw_ctx *ctx, uint64_t base);
 
+/*
+ * The hole of a raw RAM image. A PC keeps the addresses below 4 GiB for devices: of a big RAM, what lies past the
+ * first `split` bytes of the file is at 4 GiB and up. The file does not say where, so that a guess is made when it
+ * is opened, and the kernel's page table tells whether it was right: kw_memory_fit_hole() after kw_memory_set_kernel()
+ * is all that is needed when the kernel lies low. To look for a kernel that may lie above 4 GiB, set each candidate.
+ */
+
+/**
+ * Return the i-th possible split of a RAM image, the most probable first, 0 meaning no hole.
+ *
+ * @return KW_NOTFOUND when there are no more; a source that is no RAM image has none
+ */
+kw_status kw_memory_hole_candidate(const struct kw_memory *memory, size_t i, uint64_t *ret_split);
+
+/**
+ * Lay the RAM image out with a hole from split to 4 GiB (0: none), while opening.
+ *
+ * All segments are made anew: what kw_memory_set_kernel() and kw_memory_set_direct_map() have added is gone.
+ */
+kw_status kw_memory_set_hole(kw_ctx *ctx, uint64_t split);
+
+/**
+ * Try each layout, and keep the one in which the kernel's page table agrees best with what is known.
+ *
+ * Takes sample addresses of the image (image_start + i) and, unless base is KW_NO_ADDR, of the direct map (base +
+ * physical address), walks them, and compares. Sets the kernel map, as kw_memory_set_kernel(), in the layout that it
+ * keeps; the direct map is not added.
+ *
+ * @return KW_OK; KW_FORMAT when in no layout anything agrees: the map is wrong, or this is no RAM of that kernel
+ */
+kw_status kw_memory_fit_hole(kw_ctx *ctx, const struct kw_kernel_map *map, uint64_t base);
+
 /** The physical segments, sorted: for scanning memory. */
 const struct kw_segment *kw_memory_physical(const struct kw_memory *memory, size_t *ret_nr);
 
@@ -115,11 +147,17 @@ kw_status kw_walk_page_table(kw_ctx *ctx, uint64_t pgd, uint64_t addr, uint64_t 
  */
 const void *kw_fetch(kw_ctx *ctx, uint64_t addr, size_t len, void *scratch, kw_status *ret_status);
 
-/** Number of mapped pages that have faulted in this context: a row whose reading raised it is redone or marked. */
-static inline uint64_t kw_fault_count(const kw_ctx *ctx)
-{
-	return __atomic_load_n(&ctx->counters.faults, __ATOMIC_RELAXED);
-}
+/**
+ * Number of mapped pages of this memory that have failed, in any context: a row whose reading raised it is redone or
+ * marked, for a page that fails while it is looked at through kw_view() reads as zeros.
+ */
+uint64_t kw_fault_count(const kw_ctx *ctx);
+
+/**
+ * Forget what the pass has cached of a range, so that the next read is a fresh one: for the second reading of a
+ * sequence count and for the test that an object is still alive, made after it was copied.
+ */
+void kw_forget(kw_ctx *ctx, uint64_t addr, size_t len);
 
 /** Read a scalar; as kw_read(). */
 static inline kw_status kw_read_u64(kw_ctx *ctx, uint64_t addr, uint64_t *ret)

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Mappings that may fault: see the header.
+ *
+ * The handler finds a mapping in a list of the whole process that only ever grows at its head: an entry whose memory
+ * was closed stays and is used again. A sequence number, odd while an entry changes, keeps the handler from
+ * believing half of one.
+ */
+#include "memory/guard.h"
+
+#include <errno.h>
+#include <linux/magic.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+
+struct mapping {
+	struct mapping *next;	 /* of the whole process; set once */
+	struct mapping *sibling; /* of the same memory */
+	unsigned int seq;	 /* atomic; odd while what follows changes */
+	uintptr_t base;
+	size_t size;	    /* 0: not in use */
+	size_t page;	    /* bytes that fault at once: a huge page on hugetlbfs */
+	uint64_t *failed;   /* a bit for each page */
+	size_t failed_size; /* bytes of it */
+	bool all_failed;    /* atomic */
+	uint64_t *faults;   /* the memory's counter */
+};
+
+static struct mapping *mappings;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned int entered;
+static struct sigaction host_action;
+
+/* True when addr lies in the mapping as it is now. */
+static bool contains(struct mapping *mapping, uintptr_t addr)
+{
+	unsigned int seq = __atomic_load_n(&mapping->seq, __ATOMIC_ACQUIRE);
+	uintptr_t base = __atomic_load_n(&mapping->base, __ATOMIC_RELAXED);
+	size_t size = __atomic_load_n(&mapping->size, __ATOMIC_RELAXED);
+
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return !(seq & 1) && addr - base < size && __atomic_load_n(&mapping->seq, __ATOMIC_RELAXED) == seq;
+}
+
+static bool put_zeros(uintptr_t addr, size_t size)
+{
+	return mmap((void *)addr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
+		    -1, 0) != MAP_FAILED;
+}
+
+/* Record that a page has failed, then make it readable. False when nothing could be put in its place. */
+static bool fail_page(struct mapping *mapping, uintptr_t addr)
+{
+	size_t page = (addr - mapping->base) / mapping->page;
+	uint64_t bit = 1ULL << (page % 64);
+
+	if (!(__atomic_fetch_or(&mapping->failed[page / 64], bit, __ATOMIC_SEQ_CST) & bit))
+		__atomic_fetch_add(mapping->faults, 1, __ATOMIC_SEQ_CST);
+	if (put_zeros(mapping->base + page * mapping->page, mapping->page))
+		return true;
+	/* Each hole splits the mapping, and a process may only have so many: give up the whole of it. */
+	__atomic_store_n(&mapping->all_failed, true, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(mapping->faults, 1, __ATOMIC_SEQ_CST);
+	return put_zeros(mapping->base, mapping->size);
+}
+
+static void pass_to_host(int sig, siginfo_t *info, void *context)
+{
+	if (host_action.sa_flags & SA_SIGINFO) {
+		host_action.sa_sigaction(sig, info, context);
+	} else if (host_action.sa_handler == SIG_IGN && info->si_code <= 0) {
+		/* Sent by a process, and not wanted. A fault can't be ignored: it would come back for ever. */
+		return;
+	} else if (host_action.sa_handler == SIG_DFL || host_action.sa_handler == SIG_IGN) {
+		signal(sig, SIG_DFL);
+		raise(sig);
+	} else {
+		host_action.sa_handler(sig);
+	}
+}
+
+static void on_sigbus(int sig, siginfo_t *info, void *context)
+{
+	int saved_errno = errno;
+	uintptr_t addr = (uintptr_t)info->si_addr;
+	struct mapping *mapping = __atomic_load_n(&mappings, __ATOMIC_ACQUIRE);
+
+	if (info->si_code > 0) {
+		while (mapping && !contains(mapping, addr))
+			mapping = mapping->next;
+		if (mapping && fail_page(mapping, addr)) {
+			errno = saved_errno;
+			return;
+		}
+	}
+	pass_to_host(sig, info, context);
+	errno = saved_errno;
+}
+
+void guard_enter(void)
+{
+	struct sigaction action = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+
+	pthread_mutex_lock(&lock);
+	if (!entered++) {
+		sigemptyset(&action.sa_mask);
+		sigaction(SIGBUS, NULL, &host_action);
+		sigaction(SIGBUS, &action, NULL);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void guard_leave(void)
+{
+	struct sigaction now;
+
+	pthread_mutex_lock(&lock);
+	/* A handler that the host has installed meanwhile is the host's business. */
+	if (!--entered && !sigaction(SIGBUS, NULL, &now) && now.sa_flags & SA_SIGINFO &&
+	    now.sa_sigaction == on_sigbus)
+		sigaction(SIGBUS, &host_action, NULL);
+	pthread_mutex_unlock(&lock);
+}
+
+/* The file system's unit of faulting. */
+static size_t fault_size(int fd)
+{
+	struct statfs fs;
+
+	if (!fstatfs(fd, &fs) && fs.f_type == HUGETLBFS_MAGIC)
+		return (size_t)fs.f_bsize;
+	return 4096;
+}
+
+/* Find an unused entry of the list or make one. Call with the lock held. */
+static struct mapping *new_mapping(void)
+{
+	struct mapping *mapping = mappings;
+
+	while (mapping && mapping->size)
+		mapping = mapping->next;
+	if (mapping)
+		return mapping;
+	mapping = calloc(1, sizeof(*mapping));
+	if (!mapping)
+		return NULL;
+	mapping->next = mappings;
+	__atomic_store_n(&mappings, mapping, __ATOMIC_RELEASE);
+	return mapping;
+}
+
+static bool add_mapping(struct guard *guard, const struct mapping *wanted)
+{
+	struct mapping *mapping;
+
+	pthread_mutex_lock(&lock);
+	mapping = new_mapping();
+	if (mapping) {
+		__atomic_fetch_add(&mapping->seq, 1, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&mapping->base, wanted->base, __ATOMIC_RELAXED);
+		__atomic_store_n(&mapping->size, wanted->size, __ATOMIC_RELAXED);
+		mapping->page = wanted->page;
+		mapping->failed = wanted->failed;
+		mapping->failed_size = wanted->failed_size;
+		mapping->all_failed = false;
+		mapping->faults = &guard->faults;
+		__atomic_fetch_add(&mapping->seq, 1, __ATOMIC_SEQ_CST);
+		mapping->sibling = guard->first;
+		guard->first = mapping;
+	}
+	pthread_mutex_unlock(&lock);
+	return mapping != NULL;
+}
+
+const uint8_t *guard_map(struct guard *guard, int fd, uint64_t offset, uint64_t size, int *ret_why)
+{
+	struct mapping mapping = { .size = size, .page = fault_size(fd) };
+	void *base, *failed;
+
+	/* An untouched record costs address space only. */
+	mapping.failed_size = size / mapping.page / 8 + 64;
+	failed = mmap(NULL, mapping.failed_size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (failed == MAP_FAILED) {
+		*ret_why = errno;
+		return NULL;
+	}
+	base = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, (off_t)offset);
+	if (base == MAP_FAILED) {
+		*ret_why = errno;
+		munmap(failed, mapping.failed_size);
+		return NULL;
+	}
+	mapping.base = (uintptr_t)base;
+	mapping.failed = failed;
+	if (!add_mapping(guard, &mapping)) {
+		*ret_why = ENOMEM;
+		munmap(base, size);
+		munmap(failed, mapping.failed_size);
+		return NULL;
+	}
+	return base;
+}
+
+void guard_unmap_all(struct guard *guard)
+{
+	pthread_mutex_lock(&lock);
+	for (struct mapping *mapping = guard->first; mapping; mapping = mapping->sibling) {
+		munmap((void *)mapping->base, mapping->size);
+		munmap(mapping->failed, mapping->failed_size);
+		__atomic_fetch_add(&mapping->seq, 1, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&mapping->size, 0, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&mapping->seq, 1, __ATOMIC_SEQ_CST);
+	}
+	guard->first = NULL;
+	pthread_mutex_unlock(&lock);
+}
+
+bool guard_range_failed(const struct guard *guard, const void *start, size_t len)
+{
+	uintptr_t addr = (uintptr_t)start;
+	const struct mapping *mapping = guard->first;
+	size_t last;
+
+	while (mapping && addr - mapping->base >= mapping->size)
+		mapping = mapping->sibling;
+	if (!mapping)
+		return false;
+	if (__atomic_load_n(&mapping->all_failed, __ATOMIC_SEQ_CST))
+		return true;
+	last = (addr - mapping->base + (len ? len - 1 : 0)) / mapping->page;
+	for (size_t page = (addr - mapping->base) / mapping->page; page <= last; page++)
+		if (__atomic_load_n(&mapping->failed[page / 64], __ATOMIC_SEQ_CST) >> (page % 64) & 1)
+			return true;
+	return false;
+}

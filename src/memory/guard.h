@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Mappings that may fault.
+ *
+ * Reading a mapped page that the file no longer has (it was cut short), that the disk can't give or that the kernel
+ * refuses raises SIGBUS. While a pass is under way a handler for it is installed. For an address in one of our
+ * mappings it records the page as failed, counts it, puts a page of zeros in its place and lets the read go on; the
+ * reader then finds that the count has risen and discards what it has read. Later reads find the record and do not
+ * touch the page. Any other SIGBUS goes to the handler that the host had before.
+ *
+ * Invariants: the handler takes no lock and allocates nothing; a page is recorded and counted before its zeros can be
+ * seen; the record of a page that has failed is never taken back.
+ */
+#ifndef MEMORY_GUARD_H
+#define MEMORY_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mapping;
+
+/* The mappings of one memory. Zeroed: none. */
+struct guard {
+	struct mapping *first;
+	uint64_t faults; /* atomic: pages that failed */
+};
+
+/**
+ * Map a part of a file for reading.
+ *
+ * @param offset  a multiple of the page size
+ * @param ret_why  set to the errno when NULL is returned
+ * @return the address of its first byte; it lives until guard_unmap_all()
+ */
+const uint8_t *guard_map(struct guard *guard, int fd, uint64_t offset, uint64_t size, int *ret_why);
+
+/** Unmap everything that the memory has mapped. */
+void guard_unmap_all(struct guard *guard);
+
+/** Begin to catch faults, in the whole process. Calls nest and are counted. */
+void guard_enter(void);
+
+/** End what guard_enter() began; the last one gives the host its handler back. */
+void guard_leave(void);
+
+/** Return how many pages have failed. */
+static inline uint64_t guard_faults(const struct guard *guard)
+{
+	return __atomic_load_n(&guard->faults, __ATOMIC_RELAXED);
+}
+
+/** True when a page of the range, which lies in one mapping, has failed. */
+bool guard_range_failed(const struct guard *guard, const void *start, size_t len);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Opening a source: what a name means, and what a file is by its content.
+ *
+ * Every message names the target, the reason and what to do. A target that can't be opened is an error: nothing else
+ * is opened in its place.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "memory/reader.h"
+#include "memory/source.h"
+#include "util/error.h"
+
+/* In the order in which they are asked; a raw RAM image has no mark, so it comes last and takes everything. */
+static const struct kw_source_ops *const sources[] = {
+	&kw_ram_source,
+};
+
+int kw_read_file(int fd, uint64_t offset, void *buf, size_t len)
+{
+	uint8_t *to = buf;
+
+	while (len) {
+		ssize_t got;
+
+		if (offset > INT64_MAX - len)
+			return -1;
+		got = pread(fd, to, len, (off_t)offset);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return errno;
+		if (!got)
+			return -1;
+		to += got;
+		len -= (size_t)got;
+		offset += (uint64_t)got;
+	}
+	return 0;
+}
+
+kw_status kw_memory_describe(kw_ctx *ctx, struct kw_memory *memory, const char *fmt, ...)
+{
+	va_list args;
+	char *text = NULL;
+	int len;
+
+	va_start(args, fmt);
+	len = vasprintf(&text, fmt, args);
+	va_end(args);
+	if (len < 0)
+		return kw_fail_nomem(ctx);
+	free(memory->description);
+	memory->description = text;
+	return KW_OK;
+}
+
+static kw_status check_file(kw_ctx *ctx, struct kw_memory *memory)
+{
+	struct stat st;
+	const char *what;
+
+	if (fstat(memory->fd, &st))
+		return kw_fail_errno(ctx, errno, "%s", memory->name);
+	switch (st.st_mode & S_IFMT) {
+	case S_IFREG: what = NULL; break;
+	case S_IFDIR: what = "a directory"; break;
+	case S_IFIFO: what = "a pipe"; break;
+	default: what = "a device"; break;
+	}
+	if (what)
+		return kw_fail(ctx, KW_UNREADABLE, "%s: is %s; give the file of a dump or of a guest's RAM",
+			       memory->name, what);
+	if (!st.st_size)
+		return kw_fail(ctx, KW_UNREADABLE, "%s: the file is empty; was the dump finished?",
+			       memory->name);
+	memory->file_size = (uint64_t)st.st_size;
+	return KW_OK;
+}
+
+static kw_status open_file(kw_ctx *ctx, struct kw_memory *memory)
+{
+	uint8_t head[4096];
+	ssize_t len;
+	size_t i = 0;
+	kw_status status;
+
+	/* Without O_NONBLOCK a pipe would wait for somebody to write. */
+	memory->fd = open(memory->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (memory->fd < 0)
+		return kw_fail_errno(ctx, errno, "%s", memory->name);
+	status = check_file(ctx, memory);
+	if (status != KW_OK)
+		return status;
+	len = pread(memory->fd, head, sizeof(head), 0);
+	if (len < 0)
+		return kw_fail_errno(ctx, errno, "%s", memory->name);
+	while (!sources[i]->probe(head, (size_t)len))
+		i++;
+	return sources[i]->open(ctx, memory);
+}
+
+static kw_status open_source(kw_ctx *ctx, struct kw_memory *memory, const char *spec)
+{
+	(void)spec;
+	return open_file(ctx, memory);
+}
+
+kw_status kw_memory_open(kw_ctx *ctx, const char *spec, const struct kw_open_options *opts)
+{
+	struct kw_memory *memory = calloc(1, sizeof(*memory));
+	kw_status status;
+
+	if (!memory)
+		return kw_fail_nomem(ctx);
+	memory->fd = -1;
+	memory->no_mmap = opts && opts->no_mmap;
+	memory->name = strdup(spec && strcmp(spec, "live") ? spec : "/proc/kcore");
+	status = memory->name ? open_source(ctx, memory, spec) : kw_fail_nomem(ctx);
+	if (status == KW_OK)
+		status = kw_memory_list_segments(ctx, memory);
+	if (status == KW_OK) {
+		ctx->target->memory = memory;
+		ctx->reader = kw_reader_new(ctx);
+		if (ctx->reader)
+			return KW_OK;
+		ctx->target->memory = NULL;
+		status = kw_fail_nomem(ctx);
+	}
+	kw_memory_close(memory);
+	return status;
+}
+
+void kw_memory_close(struct kw_memory *memory)
+{
+	if (!memory)
+		return;
+	guard_unmap_all(&memory->guard);
+	if (memory->fd >= 0)
+		close(memory->fd);
+	segments_free(&memory->virt);
+	segments_free(&memory->phys);
+	segments_free(&memory->listed);
+	free(memory->vmcoreinfo);
+	free(memory->description);
+	free(memory->name);
+	free(memory);
+}
+
+enum kw_source_kind kw_memory_kind(const struct kw_memory *memory)
+{
+	return memory->kind;
+}
+
+bool kw_memory_is_live(const struct kw_memory *memory)
+{
+	return memory->live;
+}
+
+const char *kw_memory_description(const struct kw_memory *memory)
+{
+	return memory->description;
+}
+
+const char *kw_memory_name(const struct kw_memory *memory)
+{
+	return memory->name;
+}
+
+const char *kw_memory_vmcoreinfo(const struct kw_memory *memory, size_t *ret_len)
+{
+	if (memory->vmcoreinfo)
+		*ret_len = memory->vmcoreinfo_len;
+	return memory->vmcoreinfo;
+}
+
+uint64_t kw_memory_cr3(const struct kw_memory *memory)
+{
+	return memory->cr3;
+}
+
+bool kw_memory_has_virtual(const struct kw_memory *memory)
+{
+	return memory->has_virtual;
+}

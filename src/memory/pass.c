@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a context keeps while it reads: the reader, its passes, and the pages of the file that were read in this one.
+ *
+ * The cache holds pages by file offset, each in the one slot that its number gives. A read of a page or more goes
+ * straight to the buffer of the caller, and so does one outside of a pass that the caller has made.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "memory/reader.h"
+#include "util/error.h"
+
+static const struct kw_segment nowhere = { .vaddr = KW_NO_ADDR, .paddr = KW_NO_ADDR };
+
+static void forget_translations(struct kw_reader *reader)
+{
+	for (size_t i = 0; i < NR_TRANSLATIONS; i++)
+		reader->translations[i].vaddr = KW_NO_ADDR;
+}
+
+void kw_reader_reset(struct kw_reader *reader)
+{
+	reader->virt_hit = &nowhere;
+	reader->phys_hit = &nowhere;
+	forget_translations(reader);
+}
+
+struct kw_reader *kw_reader_new(kw_ctx *ctx)
+{
+	struct kw_reader *reader = calloc(1, sizeof(*reader));
+
+	if (!reader)
+		return NULL;
+	reader->memory = ctx->target->memory;
+	reader->epoch = 1;
+	reader->faults_before = guard_faults(&reader->memory->guard);
+	kw_reader_reset(reader);
+	return reader;
+}
+
+void kw_reader_free(struct kw_reader *reader)
+{
+	if (!reader)
+		return;
+	free(reader->page_bytes);
+	free(reader);
+}
+
+void kw_pass_begin(kw_ctx *ctx)
+{
+	struct kw_reader *reader = ctx->reader;
+
+	if (!reader || reader->depth++)
+		return;
+	if (reader->memory->live)
+		forget_translations(reader);
+	if (reader->memory->guard.first)
+		guard_enter();
+}
+
+static void count_faults(kw_ctx *ctx)
+{
+	ctx->counters.faults = guard_faults(&ctx->reader->memory->guard) - ctx->reader->faults_before;
+}
+
+void kw_pass_end(kw_ctx *ctx)
+{
+	struct kw_reader *reader = ctx->reader;
+
+	if (!reader || !reader->depth || --reader->depth)
+		return;
+	if (reader->memory->guard.first)
+		guard_leave();
+	reader->epoch++;
+	count_faults(ctx);
+}
+
+uint64_t kw_fault_count(const kw_ctx *ctx)
+{
+	return guard_faults(&ctx->reader->memory->guard);
+}
+
+const struct kw_counters *kw_counters(kw_ctx *ctx)
+{
+	if (ctx->reader)
+		count_faults(ctx);
+	return &ctx->counters;
+}
+
+/* Read up to len bytes; -1 for an error, else how many there were. */
+static ssize_t read_some(kw_ctx *ctx, uint64_t offset, void *buf, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t got = pread(ctx->reader->memory->fd, (uint8_t *)buf + done, len - done,
+				    (off_t)(offset + done));
+
+		ctx->counters.preads++;
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (!got)
+			break;
+		ctx->counters.pread_bytes += (uint64_t)got;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
+}
+
+static kw_status read_straight(kw_ctx *ctx, uint64_t offset, void *buf, size_t len)
+{
+	return read_some(ctx, offset, buf, len) == (ssize_t)len ? KW_OK : KW_FAILED;
+}
+
+static size_t slot_of(uint64_t offset)
+{
+	return offset / PAGE_BYTES % NR_CACHED_PAGES;
+}
+
+/* Return the bytes of the page at offset, from the cache or read into it; NULL when they can't be had. */
+static const uint8_t *get_page(kw_ctx *ctx, uint64_t offset, uint32_t *ret_len)
+{
+	struct kw_reader *reader = ctx->reader;
+	struct cached_page *page = &reader->pages[slot_of(offset)];
+	uint8_t *bytes;
+	ssize_t got;
+
+	if (!reader->page_bytes)
+		reader->page_bytes = malloc(NR_CACHED_PAGES * PAGE_BYTES);
+	if (!reader->page_bytes)
+		return NULL;
+	bytes = reader->page_bytes + slot_of(offset) * PAGE_BYTES;
+	if (page->epoch == reader->epoch && page->offset == offset) {
+		ctx->counters.cache_hits++;
+	} else {
+		page->epoch = 0;
+		got = read_some(ctx, offset, bytes, PAGE_BYTES);
+		if (got < 0)
+			return NULL;
+		*page = (struct cached_page){ .offset = offset,
+					      .epoch = reader->epoch,
+					      .len = (uint32_t)got };
+	}
+	*ret_len = page->len;
+	return bytes;
+}
+
+kw_status kw_read_cached(kw_ctx *ctx, uint64_t offset, void *buf, size_t len)
+{
+	uint8_t *to = buf;
+
+	if (len >= PAGE_BYTES || offset > INT64_MAX - 2 * PAGE_BYTES)
+		return read_straight(ctx, offset, buf, len);
+	while (len) {
+		uint64_t skip = offset % PAGE_BYTES;
+		size_t part = len < PAGE_BYTES - skip ? len : PAGE_BYTES - skip;
+		uint32_t have;
+		const uint8_t *bytes = get_page(ctx, offset - skip, &have);
+
+		/* The rest of the page may be what can't be read. */
+		if (!bytes)
+			return read_straight(ctx, offset, to, len);
+		if (skip + part > have)
+			return KW_FAILED;
+		memcpy(to, bytes + skip, part);
+		offset += part;
+		to += part;
+		len -= part;
+	}
+	return KW_OK;
+}
+
+/* Forget the pages of a range of the file. */
+static void forget_file_range(struct kw_reader *reader, uint64_t offset, uint64_t len)
+{
+	uint64_t first = offset / PAGE_BYTES, nr = (offset % PAGE_BYTES + len + PAGE_BYTES - 1) / PAGE_BYTES;
+
+	for (uint64_t i = 0; i < nr && i < NR_CACHED_PAGES; i++)
+		reader->pages[slot_of((first + i) * PAGE_BYTES)].epoch = 0;
+}
+
+void kw_forget(kw_ctx *ctx, uint64_t addr, size_t len)
+{
+	struct kw_reader *reader = ctx->reader;
+	const struct kw_segment *segment = reader->virt_hit;
+
+	if (!reader->page_bytes)
+		return;
+	if (addr - segment->vaddr >= segment->size)
+		segment = segments_find(&reader->memory->virt, VIRTUAL, addr);
+	if (segment && !segment->map && segment->offset != KW_NO_ADDR)
+		forget_file_range(reader, segment->offset + (addr - segment->vaddr), len);
+	else if (!segment)
+		reader->epoch++;
+}

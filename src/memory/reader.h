@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The private part of a context: where it last looked, what it has read in this pass, what it has translated.
+ *
+ * Invariant: virt_hit and phys_hit are never NULL; they are segments of the memory's maps or an empty one.
+ */
+#ifndef MEMORY_READER_H
+#define MEMORY_READER_H
+
+#include "memory/source.h"
+
+#define NR_TRANSLATIONS 512
+#define NR_CACHED_PAGES 256
+
+/* A page that was translated. The pages of one big page have an entry each. */
+struct translation {
+	uint64_t vaddr; /* of the page; KW_NO_ADDR: no entry */
+	uint64_t paddr;
+	uint64_t page_size; /* of the page it is part of */
+};
+
+/* A page of the file, read in this pass. */
+struct cached_page {
+	uint64_t offset;
+	uint64_t epoch; /* of which pass; other than the reader's: no entry */
+	uint32_t len;	/* bytes that the file had there */
+};
+
+struct kw_reader {
+	const struct kw_memory *memory;
+	const struct kw_segment *virt_hit, *phys_hit;
+	unsigned int depth;	/* of passes */
+	uint64_t epoch;		/* number of the pass, never 0 */
+	uint64_t faults_before; /* the memory's count when this reader was made */
+	uint8_t *page_bytes;	/* NR_CACHED_PAGES pages, made when first needed */
+	struct cached_page pages[NR_CACHED_PAGES];
+	struct translation translations[NR_TRANSLATIONS];
+};
+
+/** Forget where the reader last looked and all translations: the maps have changed. */
+void kw_reader_reset(struct kw_reader *reader);
+
+/** Read from the file of a segment, through the cache of the pass; KW_OK or KW_FAILED. */
+kw_status kw_read_cached(kw_ctx *ctx, uint64_t offset, void *buf, size_t len);
+
+/**
+ * Translate a kernel address by the kernel's page table, remembering it.
+ *
+ * @param ret_left  set to the number of bytes from paddr to the end of its page
+ */
+kw_status kw_translate_page(kw_ctx *ctx, uint64_t addr, uint64_t *ret_paddr, uint64_t *ret_left);
+
+/** As kw_walk_page_table(), also giving the size of the page. */
+kw_status kw_walk(kw_ctx *ctx, uint64_t pgd, uint64_t addr, uint64_t *ret_paddr, uint64_t *ret_size,
+		  uint64_t *ret_entry);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The insides of a memory, shared by the files of this room only.
+ *
+ * Invariant: once kw_open() has returned, a struct kw_memory does not change, but for the record of failed pages,
+ * which is atomic (guard.h). Whatever reading changes lies in struct kw_reader (reader.h).
+ */
+#ifndef MEMORY_SOURCE_H
+#define MEMORY_SOURCE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "memory/guard.h"
+#include "memory/memory.h"
+#include "memory/segments.h"
+
+#define PAGE_BYTES  4096ULL
+#define KERNEL_HALF 0xff00000000000000ULL /* first canonical address of the upper half with five levels */
+#define KERNEL_TEXT 0xffffffff80000000ULL /* __START_KERNEL_map */
+
+/* A raw RAM image: `size` bytes of the file from `offset` are physical memory from 0 on, with one hole. */
+struct ram_image {
+	uint64_t offset, size;
+	uint64_t split; /* what lies past this many bytes is at 4 GiB; 0: no hole */
+	const uint8_t *map;
+	int why;
+};
+
+struct kw_memory {
+	enum kw_source_kind kind;
+	bool live;
+	bool has_virtual; /* the source came with virtual addresses of its own */
+	bool no_mmap;
+	int fd;
+	uint64_t file_size; /* UINT64_MAX where the file has none (kcore) */
+	char *name;
+	char *description;
+	struct segment_map virt;   /* sorted by virtual address, none overlaps */
+	struct segment_map phys;   /* sorted by physical address, none overlaps */
+	struct segment_map listed; /* what kw_segments() shows */
+	struct kw_kernel_map kernel;
+	bool kernel_known; /* page-table walks may be made */
+	char *vmcoreinfo;
+	size_t vmcoreinfo_len;
+	uint64_t cr3;
+	struct ram_image ram;
+	struct guard guard;
+};
+
+/* How one format is recognised and opened. */
+struct kw_source_ops {
+	const char *name;
+	/** True when the first bytes of the file are of this format. */
+	bool (*probe)(const uint8_t *head, size_t len);
+	/** Fill in memory, whose fd, name and file_size are set. */
+	kw_status (*open)(kw_ctx *ctx, struct kw_memory *memory);
+};
+
+extern const struct kw_source_ops kw_elf_source;
+extern const struct kw_source_ops kw_ram_source;
+extern const struct kw_source_ops kw_foreign_source; /* known, but not read: says what it is */
+
+kw_status kw_kcore_open(kw_ctx *ctx, struct kw_memory *memory);
+
+/** Open the RAM of the running QEMU `pid` (text after "qemu:"); sets memory->fd. */
+kw_status kw_qemu_open(kw_ctx *ctx, struct kw_memory *memory, const char *pid);
+
+/** True when the open file is /proc/kcore, whatever it was called. */
+bool kw_is_kcore(int fd);
+
+/** Map a raw RAM image (memory->ram: offset and size) and lay out its segments around the hole `split`. */
+kw_status kw_ram_setup(kw_ctx *ctx, struct kw_memory *memory, uint64_t split);
+
+/**
+ * Read exactly len bytes at offset from the file.
+ *
+ * @return 0, an errno, or -1 when the file ends before
+ */
+int kw_read_file(int fd, uint64_t offset, void *buf, size_t len);
+
+/** Rebuild memory->listed after virt or phys has changed, and make the reader forget where it last looked. */
+kw_status kw_memory_list_segments(kw_ctx *ctx, struct kw_memory *memory);
+
+/** Set memory->description. */
+kw_status kw_memory_describe(kw_ctx *ctx, struct kw_memory *memory, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif
