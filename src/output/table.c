@@ -4,88 +4,90 @@
  * between, nothing behind the last column. A tree is drawn in front of the last column with ps's " \_ ", which needs
  * nothing but ASCII.
  *
- * Rows are kept as finished text, cell behind cell in one buffer, because the widths are known only at the end.
- * libsmartcols would do the same work in ten times the time, and in the C locale it cuts off what is not ASCII.
+ * Rows are formatted as they come and kept as text, because the widths are known only at the end. (libsmartcols
+ * takes five times as long for it, and in the C locale it escapes all that is not ASCII.)
  */
 #include "output/writer.h"
 
 #include "output/display.h"
+#include "output/rows.h"
 #include "output/safe.h"
 #include "util/array.h"
 
 #include <string.h>
 
-#define DEPTH_MAX 64	      /* levels drawn; deeper rows stand at this one: the guest chooses the depth */
-#define PIECE	  (64 * 1024) /* handed to the stream at once */
+#define LEVEL_BYTES 4		/* of " \_ " */
+#define LEVELS_MAX  64		/* drawn; deeper rows stand at this level: the guest chooses the depth */
+#define PIECE	    (16 * 1024) /* bytes handed to the stream at once */
 #define KEPT_MAX \
-	(8 * 1024 * 1024) /* bytes of cells after which a flat table is written with the widths so far */
-#define LEVEL_BYTES 4	  /* of " \_ " */
-
-struct cell {
-	size_t len, width;
-};
+	(8 * 1024 * 1024) /* bytes of rows after which a flat table is written with the widths so far */
+#define NO_LIMIT (SIZE_MAX / 2)
 
 /* How a row stands in the tree. */
 struct place {
-	unsigned int depth;
+	unsigned char level;
 	bool last; /* of its parent's children */
 };
 
 struct table {
 	struct kw_today today;
-	struct kw_strbuf text; /* of all cells */
-	size_t *width;	       /* of each column */
-	struct {
-		struct cell *item;
-		size_t nr, cap;
-	} cells; /* row by row */
+	size_t *width;	       /* of each column, of the rows so far */
+	struct kw_cell *cells; /* of the row at hand */
+	struct kw_strbuf text; /* of these cells */
+	struct kw_rows rows;
 	struct {
 		struct place *item;
 		size_t nr, cap;
-	} places;	 /* one for each row of a tree, else none */
-	size_t headings; /* bytes of text that are the headings */
-	bool begun;	 /* the headings are written */
-	bool failed;	 /* a row is only half there: memory ran out */
+	} places;    /* one for each row of a tree, else none */
+	bool begun;  /* the heading is written */
+	bool failed; /* a row is missing: memory ran out */
 };
 
 static bool is_right(const struct kw_writer *writer, size_t column)
 {
-	bool tree = writer->opts.tree && column == writer->nr - 1;
+	bool drawn = writer->opts.tree && column == writer->nr - 1;
 
 	switch (writer->columns[column].type) {
 	case KW_VAL_UINT:
 	case KW_VAL_INT:
 	case KW_VAL_FLOAT:
 	case KW_VAL_ADDRESS:
-	case KW_VAL_ENUM: return !tree;
+	case KW_VAL_ENUM: return !drawn;
 	default: return false;
 	}
 }
 
-static void widen(struct table *table, size_t column, size_t width)
+static void set_cell(struct table *table, size_t column, size_t start, size_t width)
 {
+	table->cells[column] = (struct kw_cell){ .len = table->text.len - start, .width = width };
 	if (table->width[column] < width)
 		table->width[column] = width;
 }
 
-/* The headings are the first row of cells. */
-static bool add_headings(struct kw_writer *writer)
+static void format_headings(struct kw_writer *writer)
 {
 	struct table *table = writer->table;
 
+	kw_strbuf_clear(&table->text);
 	for (size_t i = 0; i < writer->nr; i++) {
 		const char *header = writer->columns[i].header;
-		struct cell cell = { .len = table->text.len };
+		size_t start = table->text.len;
 
-		cell.width = kw_safe_add(&table->text, KW_SAFE_TEXT, header, strlen(header));
-		cell.len = table->text.len - cell.len;
-		if (!writer->opts.no_headers)
-			widen(table, i, cell.width);
-		if (!kw_array_push(&table->cells, cell))
-			return false;
+		set_cell(table, i, start, kw_safe_add(&table->text, KW_SAFE_TEXT, header, strlen(header)));
 	}
-	table->headings = table->text.len;
-	return !table->text.failed;
+}
+
+static void format_row(struct kw_writer *writer, const struct kw_value *values)
+{
+	struct table *table = writer->table;
+
+	kw_strbuf_clear(&table->text);
+	for (size_t i = 0; i < writer->nr; i++) {
+		size_t start = table->text.len;
+
+		set_cell(table, i, start,
+			 kw_display(&table->text, writer->columns[i].display, &values[i], &table->today));
+	}
 }
 
 static bool begin(struct kw_writer *writer)
@@ -97,7 +99,12 @@ static bool begin(struct kw_writer *writer)
 		return false;
 	table->today = kw_today_of(writer->opts.now);
 	table->width = calloc(writer->nr, sizeof(*table->width));
-	return table->width && add_headings(writer);
+	table->cells = calloc(writer->nr, sizeof(*table->cells));
+	if (!table->width || !table->cells)
+		return false;
+	if (!writer->opts.no_headers)
+		format_headings(writer);
+	return !table->text.failed;
 }
 
 static void put_spaces(struct kw_strbuf *sb, size_t nr)
@@ -109,71 +116,61 @@ static void put_spaces(struct kw_strbuf *sb, size_t nr)
 	kw_strbuf_add(sb, spaces, nr);
 }
 
-/* The cells of a line that the last column may have. */
+/* The cells of a line that are left for the last column. */
 static size_t room_for_last(const struct kw_writer *writer)
 {
 	size_t taken = 0;
 
 	if (!writer->opts.width || is_right(writer, writer->nr - 1))
-		return SIZE_MAX;
+		return NO_LIMIT;
 	for (size_t i = 0; i + 1 < writer->nr; i++)
 		taken += writer->table->width[i] + 1;
 	return taken < writer->opts.width ? writer->opts.width - taken : 0;
 }
 
-/* Write the cells of one row, whose text is at text; returns the text behind them. */
-static const char *put_cells(struct kw_writer *writer, const struct cell *cells, const char *text,
-			     const char *tree)
+static void put_last_cell(struct kw_writer *writer, const char *text, const char *branch)
+{
+	size_t last = writer->nr - 1, room = room_for_last(writer), drawn = strnlen(branch, room);
+	const struct kw_cell *cell = &writer->table->cells[last];
+
+	if (is_right(writer, last))
+		put_spaces(&writer->buf, writer->table->width[last] - cell->width);
+	kw_strbuf_add(&writer->buf, branch, drawn);
+	kw_strbuf_add(&writer->buf, text,
+		      cell->width <= room - drawn ? cell->len : kw_safe_fit(text, cell->len, room - drawn));
+}
+
+/* Write the row at hand, whose text is at text. */
+static void put_cells(struct kw_writer *writer, const char *text, const char *branch)
 {
 	struct kw_strbuf *buf = &writer->buf;
 
-	for (size_t i = 0; i < writer->nr; i++) {
-		size_t pad = writer->table->width[i] - cells[i].width, len = cells[i].len;
-		bool last = i == writer->nr - 1;
+	for (size_t i = 0; i + 1 < writer->nr; i++) {
+		const struct kw_cell *cell = &writer->table->cells[i];
+		size_t pad = writer->table->width[i] - cell->width;
+		bool right = is_right(writer, i);
 
-		if (is_right(writer, i))
+		if (right)
 			put_spaces(buf, pad);
-		if (last) {
-			size_t room = room_for_last(writer), drawn = strnlen(tree, room);
-
-			kw_strbuf_add(buf, tree, drawn);
-			if (room - drawn < cells[i].width)
-				len = kw_safe_fit(text, len, room - drawn);
-		}
-		kw_strbuf_add(buf, text, len);
-		text += cells[i].len;
-		if (!last && !is_right(writer, i))
-			put_spaces(buf, pad);
-		if (!last)
-			kw_strbuf_putc(buf, ' ');
+		kw_strbuf_add(buf, text, cell->len);
+		put_spaces(buf, right ? 1 : pad + 1);
+		text += cell->len;
 	}
-	return text;
+	put_last_cell(writer, text, branch);
 }
 
-static void put_heading_line(struct kw_writer *writer)
+static void put_headings(struct kw_writer *writer)
 {
-	struct table *table = writer->table;
-
-	if (table->begun || writer->opts.no_headers)
+	if (writer->table->begun || writer->opts.no_headers)
 		return;
-	table->begun = true;
+	writer->table->begun = true;
+	format_headings(writer);
 	if (writer->opts.colour)
 		kw_strbuf_puts(&writer->buf, "\033[1m");
-	put_cells(writer, table->cells.item, table->text.str ? table->text.str : "", "");
+	put_cells(writer, writer->table->text.str ? writer->table->text.str : "", "");
 	if (writer->opts.colour)
 		kw_strbuf_puts(&writer->buf, "\033[0m");
 	kw_strbuf_putc(&writer->buf, '\n');
-}
-
-/* The lines that connect a row with its parent, given for each level whether its row is the last of its parent. */
-static void draw_branch(char *branch, bool *last, const struct place *place)
-{
-	char *to = branch;
-
-	last[place->depth] = place->last;
-	for (unsigned int level = 1; level <= place->depth; level++, to += LEVEL_BYTES)
-		memcpy(to, level == place->depth ? " \\_ " : last[level] ? "    " : " |  ", LEVEL_BYTES);
-	*to = '\0';
 }
 
 /*
@@ -182,79 +179,84 @@ static void draw_branch(char *branch, bool *last, const struct place *place)
  */
 static void find_last_children(struct table *table)
 {
-	bool more[DEPTH_MAX + 1] = { false };
+	bool more[LEVELS_MAX + 1] = { false };
 	unsigned int deepest = 0;
 
 	for (size_t i = table->places.nr; i-- > 0;) {
 		struct place *place = &table->places.item[i];
 
-		for (; deepest > place->depth; deepest--)
+		for (; deepest > place->level; deepest--)
 			more[deepest] = false;
-		place->last = !more[place->depth];
-		more[place->depth] = true;
-		deepest = place->depth;
+		place->last = !more[place->level];
+		more[place->level] = true;
+		deepest = place->level;
 	}
 }
 
-/* Write the rows that are kept and forget them; the headings stay. */
+/* Draw what leads to a row; last[] tells for each level whether the row of that level, above or this, is a last one. */
+static void draw_branch(char *branch, bool *last, const struct place *place)
+{
+	char *to = branch;
+
+	last[place->level] = place->last;
+	for (unsigned int level = 1; level <= place->level; level++, to += LEVEL_BYTES)
+		memcpy(to, level == place->level ? " \\_ " : last[level] ? "    " : " |  ", LEVEL_BYTES);
+	*to = '\0';
+}
+
+/* Write the rows that are kept and forget them. */
 static void write_rows(struct kw_writer *writer)
 {
 	struct table *table = writer->table;
-	size_t rows = table->cells.nr / writer->nr;
-	const char *text = table->text.str ? table->text.str + table->headings : "";
-	char branch[DEPTH_MAX * LEVEL_BYTES + 1] = "";
-	bool last[DEPTH_MAX + 1];
+	struct kw_rows_cursor cursor = kw_rows_start(&table->rows);
+	char branch[LEVELS_MAX * LEVEL_BYTES + 1] = "";
+	bool last[LEVELS_MAX + 1] = { false };
+	const char *text;
 
-	put_heading_line(writer);
+	put_headings(writer);
 	find_last_children(table);
-	for (size_t row = 1; row < rows; row++) {
+	for (size_t row = 0; (text = kw_rows_next(&cursor, table->cells, writer->nr)); row++) {
 		if (writer->opts.tree)
-			draw_branch(branch, last, &table->places.item[row - 1]);
-		text = put_cells(writer, &table->cells.item[row * writer->nr], text, branch);
+			draw_branch(branch, last, &table->places.item[row]);
+		put_cells(writer, text, branch);
 		kw_strbuf_putc(&writer->buf, '\n');
 		if (writer->buf.len >= PIECE)
 			kw_writer_drain(writer);
 	}
-	table->text.len = table->headings;
-	table->cells.nr = writer->nr;
+	kw_rows_clear(&table->rows);
 }
 
-/* Without a row one less deep above it, a row has no parent to be drawn below: it moves up. */
+/* Without a row one level above it, a row has no parent to be drawn below: it moves up. */
 static bool add_place(struct table *table, unsigned int depth)
 {
-	unsigned int deepest = table->places.nr ? table->places.item[table->places.nr - 1].depth + 1 : 0;
+	unsigned int deepest = table->places.nr ? table->places.item[table->places.nr - 1].level + 1 : 0;
 
-	if (deepest > DEPTH_MAX)
-		deepest = DEPTH_MAX;
-	return kw_array_push(&table->places, (struct place){ .depth = depth < deepest ? depth : deepest });
+	if (deepest > LEVELS_MAX)
+		deepest = LEVELS_MAX;
+	return kw_array_push(&table->places, (struct place){ .level = depth < deepest ? depth : deepest });
 }
 
-static bool add_cells(struct kw_writer *writer, const struct kw_value *values)
+static bool keep_row(struct kw_writer *writer, unsigned int depth)
 {
 	struct table *table = writer->table;
 
-	for (size_t i = 0; i < writer->nr; i++) {
-		size_t start = table->text.len;
-		size_t width =
-			kw_display(&table->text, writer->columns[i].display, &values[i], &table->today);
-
-		if (!kw_array_push(&table->cells, (struct cell){ table->text.len - start, width }))
-			return false;
-		widen(table, i, width);
-	}
-	return !table->text.failed;
+	if (table->text.failed || (writer->opts.tree && !add_place(table, depth)))
+		return false;
+	return kw_rows_add(&table->rows, table->cells, writer->nr, table->text.str);
 }
 
-static bool add_row(struct kw_writer *writer, const struct kw_value *values, unsigned int depth)
+static bool row(struct kw_writer *writer, const struct kw_value *values, unsigned int depth)
 {
 	struct table *table = writer->table;
-	bool tree = writer->opts.tree;
 
-	if (table->failed || !add_cells(writer, values) || (tree && !add_place(table, depth))) {
+	if (table->failed)
+		return false;
+	format_row(writer, values);
+	if (!keep_row(writer, depth)) {
 		table->failed = true;
 		return false;
 	}
-	if (!tree && table->text.len > KEPT_MAX)
+	if (!writer->opts.tree && table->rows.bytes > KEPT_MAX)
 		write_rows(writer);
 	return true;
 }
@@ -264,7 +266,7 @@ static bool end(struct kw_writer *writer)
 	if (writer->table->failed)
 		return false;
 	write_rows(writer);
-	return true;
+	return !writer->table->text.failed;
 }
 
 static void free_table(struct kw_writer *writer)
@@ -273,11 +275,12 @@ static void free_table(struct kw_writer *writer)
 
 	if (!table)
 		return;
-	kw_strbuf_free(&table->text);
 	free(table->width);
-	free(table->cells.item);
+	free(table->cells);
+	kw_strbuf_free(&table->text);
+	kw_rows_clear(&table->rows);
 	free(table->places.item);
 	free(table);
 }
 
-const struct writer_ops kw_table_ops = { begin, add_row, end, free_table };
+const struct writer_ops kw_table_ops = { begin, row, end, free_table };
