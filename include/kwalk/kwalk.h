@@ -4,8 +4,10 @@
 #define KWALK_KWALK_H
 
 #include <kwalk/context.h>
+#include <kwalk/field.h>
 #include <kwalk/memory.h>
 #include <kwalk/output.h>
+#include <kwalk/query.h>
 #include <kwalk/symbol.h>
 #include <kwalk/target.h>
 #include <kwalk/type.h>

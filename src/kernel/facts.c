@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What kwalk info shows: the target, the kernel in it, where symbols and types came from, what each step cost. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <kwalk/target.h>
+
+#include "kernel/kernel.h"
+#include "memory/memory.h"
+#include "symbol/symbols.h"
+#include "type/types.h"
+#include "util/array.h"
+#include "util/error.h"
+
+struct facts {
+	struct kw_fact *item;
+	size_t nr, cap;
+	bool failed;
+};
+
+/* Text may come from the target: only printable ASCII passes. */
+static void sanitise(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || (unsigned char)*text > '~')
+			*text = '?';
+}
+
+static void __attribute__((format(printf, 4, 5)))
+add(struct facts *facts, const char *topic, const char *name, const char *fmt, ...)
+{
+	struct kw_fact fact = { .topic = topic, .name = name };
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(fact.value, sizeof(fact.value), fmt, args);
+	va_end(args);
+	sanitise(fact.value);
+	if (!kw_array_push(facts, fact))
+		facts->failed = true;
+}
+
+static double now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
+}
+
+static void add_memory(kw_ctx *ctx, struct facts *facts)
+{
+	const struct kw_memory *memory = ctx->target->memory;
+
+	add(facts, "target", "name", "%s", kw_memory_name(memory));
+	add(facts, "target", "kind", "%s", kw_memory_description(memory));
+	add(facts, "target", "changes", "%s",
+	    kw_memory_is_live(memory) ? "yes: it may change while it is read" : "no: frozen");
+}
+
+static void add_kernel(kw_ctx *ctx, struct facts *facts)
+{
+	static const char *const keys[][2] = { { "release", "OSRELEASE" }, { "build_id", "BUILD-ID" } };
+	uint64_t number;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		size_t len;
+		const char *text = kw_vmcoreinfo(ctx, keys[i][1], &len);
+
+		if (text)
+			add(facts, "kernel", keys[i][0], "%.*s", len < 200 ? (int)len : 200, text);
+	}
+	if (kw_vmcoreinfo_number(ctx, "KERNELOFFSET", &number))
+		add(facts, "kernel", "kaslr_offset", "0x%" PRIx64, number);
+	if (kw_vmcoreinfo_number(ctx, "NUMBER(phys_base)", &number))
+		add(facts, "kernel", "phys_base", "%s0x%" PRIx64, (int64_t)number < 0 ? "-" : "",
+		    (int64_t)number < 0 ? -number : number);
+	add(facts, "kernel", "vmcoreinfo", "%s", kw_vmcoreinfo_origin(ctx));
+}
+
+/* Finding symbols, types and layouts is lazy: doing it here tells its cost. */
+static void add_lazy(kw_ctx *ctx, struct facts *facts, double *ms)
+{
+	const struct kw_kernel *kernel;
+	const char *types;
+	double start = now_ms();
+
+	kw_symbols_origin(ctx);
+	ms[0] = now_ms() - start;
+	add(facts, "symbols", "origin", "%s", kw_symbols_description(ctx));
+	start = now_ms();
+	types = kw_types_description(ctx);
+	ms[1] = now_ms() - start;
+	add(facts, "types", "origin", "%s", types ? types : kw_error(ctx));
+	start = now_ms();
+	if (kw_kernel_get(ctx, &kernel) != KW_OK) {
+		add(facts, "kernel", "layouts", "%s", kw_error(ctx));
+	} else {
+		struct kw_clock clock;
+
+		add(facts, "kernel", "cpus", "%u", kernel->nr_cpus);
+		if (kw_clock_read(ctx, kernel, &clock) == KW_OK)
+			add(facts, "kernel", "uptime", "%.3f s", (double)clock.boottime / 1e9);
+	}
+	ms[2] = now_ms() - start;
+	kw_clear_error(ctx);
+}
+
+kw_status kw_facts(kw_ctx *ctx, struct kw_fact **ret, size_t *nr)
+{
+	struct facts facts = { 0 };
+	double ms[3];
+
+	if (!ctx->target)
+		return kw_fail(ctx, KW_INVALID, "nothing is open: call kw_open() first");
+	kw_pass_begin(ctx);
+	add_memory(ctx, &facts);
+	add_kernel(ctx, &facts);
+	add_lazy(ctx, &facts, ms);
+	kw_pass_end(ctx);
+	add(&facts, "time", "symbols", "%.3f ms", ms[0]);
+	add(&facts, "time", "types", "%.3f ms", ms[1]);
+	add(&facts, "time", "layouts", "%.3f ms", ms[2]);
+	if (facts.failed) {
+		free(facts.item);
+		return kw_fail_nomem(ctx);
+	}
+	*ret = facts.item;
+	*nr = facts.nr;
+	return KW_OK;
+}

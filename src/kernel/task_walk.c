@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Walking the PID table, the process list and thread lists. */
+#include "kernel/task_walk.h"
+
+#include <string.h>
+
+#include "memory/memory.h"
+#include "util/error.h"
+
+kw_status kw_pid_walk_begin(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk)
+{
+	kw_status status = kw_xa_begin(ctx, kernel, kernel->globals.init_pid_ns + kernel->task.idr_root,
+				       KW_PID_LIMIT, &walk->xa);
+
+	walk->damaged = 0;
+	walk->damage = KW_OK;
+	return status ? kw_fail_in(ctx, "PID table (init_pid_ns.idr)") : KW_OK;
+}
+
+/* Read a struct pid's tasks[PIDTYPE_PID] and [PIDTYPE_TGID]: hlist heads, one pointer each. */
+static kw_status read_pid(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t pid_struct, uint64_t first[2])
+{
+	uint64_t scratch[2];
+	kw_status status = KW_OK;
+	const void *tasks =
+		kw_fetch(ctx, pid_struct + kernel->task.pid_tasks, sizeof(scratch), scratch, &status);
+
+	if (tasks)
+		memcpy(first, tasks, sizeof(scratch));
+	return tasks ? KW_OK : status;
+}
+
+static void note_damage(struct kw_pid_walk *walk, kw_status status)
+{
+	if (!walk->damaged++)
+		walk->damage = status;
+}
+
+bool kw_pid_walk_next(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk,
+		      struct kw_task_ref *refs, unsigned int *ret_nr)
+{
+	uint64_t entries[KW_XA_MAX_SLOTS], base, first[2];
+	unsigned int nr = kw_xa_next_leaf(ctx, &walk->xa, entries, &base), used = 0;
+
+	*ret_nr = 0;
+	if (!nr)
+		return false;
+	for (unsigned int i = 0; i < nr; i++) {
+		kw_status status;
+
+		if (!kw_xa_is_pointer(entries[i]))
+			continue;
+		status = read_pid(ctx, kernel, entries[i], first);
+		if (status) {
+			note_damage(walk, status);
+			continue;
+		}
+		if (!first[KW_PIDTYPE_PID] || !first[KW_PIDTYPE_TGID])
+			continue;
+		refs[used++] = (struct kw_task_ref){
+			.task = first[KW_PIDTYPE_PID] - kernel->task.pid_links,
+			.pid_struct = entries[i],
+			.pid = (int32_t)(base + i),
+		};
+	}
+	*ret_nr = used;
+	return true;
+}
+
+kw_status kw_pid_lookup(kw_ctx *ctx, const struct kw_kernel *kernel, int32_t pid, struct kw_task_ref *ret)
+{
+	uint64_t entry, first[2];
+	kw_status status;
+
+	if (pid < 0 || pid >= KW_PID_LIMIT)
+		return KW_NOTFOUND;
+	status = kw_xa_load(ctx, kernel, kernel->globals.init_pid_ns + kernel->task.idr_root, (uint64_t)pid,
+			    &entry);
+	if (!status && !kw_xa_is_pointer(entry))
+		status = KW_NOTFOUND;
+	if (!status)
+		status = read_pid(ctx, kernel, entry, first);
+	if (!status && (!first[KW_PIDTYPE_PID] || !first[KW_PIDTYPE_TGID]))
+		status = KW_NOTFOUND;
+	if (!status)
+		*ret = (struct kw_task_ref){
+			.task = first[KW_PIDTYPE_PID] - kernel->task.pid_links,
+			.pid_struct = entry,
+			.pid = pid,
+		};
+	return status;
+}
+
+bool kw_task_is_alive(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_task_ref *ref)
+{
+	const struct kw_task_layout *t = &kernel->task;
+	uint64_t thread_pid, first;
+
+	if (kw_read_u64(ctx, ref->task + t->thread_pid, &thread_pid) != KW_OK || !thread_pid ||
+	    (ref->pid_struct && thread_pid != ref->pid_struct))
+		return false;
+	return kw_read_u64(ctx, thread_pid + t->pid_tasks, &first) == KW_OK &&
+	       first == ref->task + t->pid_links;
+}
+
+/*
+ * A list that ends at its head. Brent's method finds a cycle that does not go through the head: the anchor is moved
+ * to the current element at each power of two steps, and meeting it again means going round.
+ */
+static kw_status list_each(kw_ctx *ctx, uint64_t head, uint64_t member, kw_thread_fn fn, void *arg)
+{
+	uint64_t at = head, next = 0, anchor = head, steps = 0, power = 1;
+	kw_status status = kw_read_u64(ctx, head, &next);
+
+	while (!status && next != head) {
+		at = next;
+		if (at == anchor || ++steps > KW_PID_LIMIT)
+			return kw_fail(ctx, KW_FORMAT,
+				       "the list at 0x%llx goes round without its head after %llu elements",
+				       (unsigned long long)head, (unsigned long long)steps);
+		if (steps == power) {
+			anchor = at;
+			power *= 2;
+		}
+		if (!fn(ctx, at - member, arg))
+			return KW_OK;
+		status = kw_read_u64(ctx, at, &next);
+	}
+	if (status)
+		return kw_fail(ctx, status,
+			       "the list at 0x%llx stops at 0x%llx, which can't be read, after %llu elements",
+			       (unsigned long long)head, (unsigned long long)at, (unsigned long long)steps);
+	return KW_OK;
+}
+
+kw_status kw_threads_each(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t leader, kw_thread_fn fn,
+			  void *arg)
+{
+	uint64_t signal;
+	kw_status status = kw_read_u64(ctx, leader + kernel->task.signal, &signal);
+
+	if (status)
+		return status;
+	return list_each(ctx, signal + kernel->task.thread_head, kernel->task.thread_node, fn, arg);
+}
+
+kw_status kw_task_list_each(kw_ctx *ctx, const struct kw_kernel *kernel, kw_thread_fn fn, void *arg)
+{
+	uint64_t init = kernel->globals.init_task;
+	kw_status status = list_each(ctx, init + kernel->task.tasks, kernel->task.tasks, fn, arg);
+
+	return status ? kw_fail_in(ctx, "process list (init_task.tasks)") : KW_OK;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The processes and threads of a kernel, and whether one is still there.
+ *
+ * Two views exist. The PID table, init_pid_ns.idr: an XArray of struct pid, whose tasks[PIDTYPE_PID].first points at
+ * pid_links[0] of the thread with that ID, and whose tasks[PIDTYPE_TGID].first is set only for a process. And the
+ * list of processes, init_task.tasks, each with the list of its threads, signal->thread_head. kwalk walks the first:
+ * its entries are independent of each other, so that a damaged or racing one costs only itself.
+ */
+#ifndef KERNEL_TASK_WALK_H
+#define KERNEL_TASK_WALK_H
+
+#include "kernel/xarray.h"
+
+#define KW_TASK_BATCH KW_XA_MAX_SLOTS
+
+/** A task that was found, and through what. */
+struct kw_task_ref {
+	uint64_t task;	     /* address of the task_struct */
+	uint64_t pid_struct; /* address of its struct pid; 0: found by the list */
+	int32_t pid;	     /* the ID under which it was found */
+};
+
+/** Progress of a walk over the PID table. */
+struct kw_pid_walk {
+	struct kw_xa_walk xa;
+	uint64_t damaged; /* struct pids that could not be read */
+	kw_status damage;
+};
+
+/** Begin a walk over the PID table of the initial namespace. */
+kw_status kw_pid_walk_begin(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk);
+
+/**
+ * Get the next batch of processes (thread-group leaders) in the order of their PIDs.
+ *
+ * @param refs  KW_TASK_BATCH places
+ * @param ret_nr  set to how many, which may be 0 in mid-walk
+ * @return false at the end
+ */
+bool kw_pid_walk_next(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk,
+		      struct kw_task_ref *refs, unsigned int *ret_nr);
+
+/**
+ * Find the process with a PID.
+ *
+ * @return KW_OK; KW_NOTFOUND (without a message) when there is none, or only a thread of that ID
+ */
+kw_status kw_pid_lookup(kw_ctx *ctx, const struct kw_kernel *kernel, int32_t pid, struct kw_task_ref *ret);
+
+/**
+ * Tell whether a task is still the one that was found: its struct pid points back at it.
+ *
+ * Asked after its values have been copied, this tells that they were not those of a half-born or freed task.
+ */
+bool kw_task_is_alive(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_task_ref *ref);
+
+/** Called with the address of each thread's task_struct; false stops. */
+typedef bool (*kw_thread_fn)(kw_ctx *ctx, uint64_t task, void *arg);
+
+/**
+ * Visit the threads of a process in the order of their creation, the leader first.
+ *
+ * @param leader  address of the leader's task_struct
+ * @return KW_OK, a read's state, or KW_FORMAT for a cyclic or endless list; threads before the damage were visited
+ */
+kw_status kw_threads_each(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t leader, kw_thread_fn fn,
+			  void *arg);
+
+/** Visit the processes of init_task.tasks (init_task itself, which has no PID, left out). As kw_threads_each(). */
+kw_status kw_task_list_each(kw_ctx *ctx, const struct kw_kernel *kernel, kw_thread_fn fn, void *arg);
+
+#endif

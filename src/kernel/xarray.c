@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Walking an XArray. */
+#include "kernel/xarray.h"
+
+#include <string.h>
+
+#include "memory/memory.h"
+#include "util/error.h"
+
+static bool is_node(uint64_t entry)
+{
+	return (entry & 3) == 2 && entry > 4096;
+}
+
+static kw_status read_node(kw_ctx *ctx, const struct kw_task_layout *layout, uint64_t entry, uint64_t base,
+			   struct kw_xa_level *level)
+{
+	uint64_t node = entry - 2;
+	uint8_t shift;
+	kw_status status = kw_read(ctx, node + layout->node_shift, &shift, sizeof(shift));
+
+	if (!status)
+		status = kw_read(ctx, node + layout->node_slots, level->slots, 8ULL << layout->chunk_shift);
+	level->shift = shift;
+	level->base = base;
+	level->next = 0;
+	return status;
+}
+
+static kw_status check_root(kw_ctx *ctx, const struct kw_xa_walk *walk)
+{
+	unsigned int shift = walk->level[0].shift, chunk = walk->layout->chunk_shift;
+
+	if (shift % chunk || shift / chunk >= KW_XA_MAX_LEVELS)
+		return kw_fail(ctx, KW_FORMAT, "the root of the XArray has shift %u: not a node", shift);
+	return KW_OK;
+}
+
+kw_status kw_xa_begin(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t limit,
+		      struct kw_xa_walk *walk)
+{
+	uint64_t entry;
+	kw_status status = kw_read_u64(ctx, head, &entry);
+
+	walk->layout = &kernel->task;
+	walk->limit = limit;
+	walk->depth = 0;
+	walk->damaged = 0;
+	walk->damage = KW_OK;
+	walk->single = 0;
+	if (1U << walk->layout->chunk_shift > KW_XA_MAX_SLOTS)
+		return kw_fail(ctx, KW_UNSUPPORTED, "an XArray node has more than %d slots", KW_XA_MAX_SLOTS);
+	if (!status && is_node(entry)) {
+		status = read_node(ctx, walk->layout, entry, 0, &walk->level[0]);
+		if (!status)
+			status = check_root(ctx, walk);
+		walk->depth = 1;
+	} else if (!status && kw_xa_is_pointer(entry)) {
+		walk->single = entry;
+	}
+	if (status && status != KW_FORMAT)
+		return kw_fail(ctx, status, "the XArray at 0x%llx can't be read", (unsigned long long)head);
+	return status;
+}
+
+static unsigned int give_leaf(struct kw_xa_walk *walk, uint64_t *entries, uint64_t *ret_base)
+{
+	struct kw_xa_level *leaf = &walk->level[--walk->depth];
+	unsigned int nr = 1U << walk->layout->chunk_shift;
+
+	memcpy(entries, leaf->slots, nr * sizeof(*entries));
+	*ret_base = leaf->base;
+	return nr;
+}
+
+/* Go down into one slot; a child that is not exactly one chunk lower is damage, not a node. */
+static void descend(kw_ctx *ctx, struct kw_xa_walk *walk, struct kw_xa_level *level, uint64_t entry,
+		    uint64_t base)
+{
+	struct kw_xa_level *child = &walk->level[walk->depth];
+	kw_status status;
+
+	if (walk->depth == KW_XA_MAX_LEVELS)
+		return;
+	status = read_node(ctx, walk->layout, entry, base, child);
+	if (!status && child->shift != level->shift - walk->layout->chunk_shift)
+		status = KW_FORMAT;
+	if (status) {
+		if (!walk->damaged++)
+			walk->damage = status;
+		return;
+	}
+	walk->depth++;
+}
+
+unsigned int kw_xa_next_leaf(kw_ctx *ctx, struct kw_xa_walk *walk, uint64_t *entries, uint64_t *ret_base)
+{
+	if (walk->single) {
+		entries[0] = walk->single;
+		walk->single = 0;
+		*ret_base = 0;
+		return 1;
+	}
+	while (walk->depth) {
+		struct kw_xa_level *level = &walk->level[walk->depth - 1];
+		uint64_t entry, base;
+
+		if (level->shift == 0)
+			return give_leaf(walk, entries, ret_base);
+		base = level->base + ((uint64_t)level->next << level->shift);
+		if (level->next == 1U << walk->layout->chunk_shift || base >= walk->limit) {
+			walk->depth--;
+			continue;
+		}
+		entry = level->slots[level->next++];
+		if (is_node(entry))
+			descend(ctx, walk, level, entry, base);
+	}
+	return 0;
+}
+
+kw_status kw_xa_load(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t index,
+		     uint64_t *ret_entry)
+{
+	const struct kw_task_layout *t = &kernel->task;
+	unsigned int mask = (1U << t->chunk_shift) - 1, expected = 0;
+	uint64_t entry;
+	kw_status status = kw_read_u64(ctx, head, &entry);
+
+	*ret_entry = 0;
+	for (unsigned int depth = 0; !status && is_node(entry); depth++) {
+		uint64_t node = entry - 2;
+		uint8_t shift;
+
+		status = kw_read(ctx, node + t->node_shift, &shift, sizeof(shift));
+		if (status)
+			break;
+		if (shift >= 64 || (depth && shift != expected))
+			return KW_FORMAT;
+		if (!depth && shift + t->chunk_shift < 64 && index >> (shift + t->chunk_shift))
+			return KW_OK;
+		status = kw_read_u64(ctx, node + t->node_slots + 8 * (index >> shift & mask), &entry);
+		if (status || shift == 0) {
+			if (!status)
+				*ret_entry = entry;
+			return status;
+		}
+		expected = shift - t->chunk_shift;
+	}
+	if (!status && index == 0)
+		*ret_entry = entry;
+	return status;
+}
