@@ -20,6 +20,8 @@
 
 /* In the order in which they are asked; a raw RAM image has no mark, so it comes last and takes everything. */
 static const struct kw_source_ops *const sources[] = {
+	&kw_elf_source,
+	&kw_foreign_source,
 	&kw_ram_source,
 };
 
@@ -99,6 +101,8 @@ static kw_status open_file(kw_ctx *ctx, struct kw_memory *memory)
 	status = check_file(ctx, memory);
 	if (status != KW_OK)
 		return status;
+	if (kw_is_kcore(memory->fd))
+		return kw_kcore_open(ctx, memory);
 	len = pread(memory->fd, head, sizeof(head), 0);
 	if (len < 0)
 		return kw_fail_errno(ctx, errno, "%s", memory->name);
@@ -109,7 +113,10 @@ static kw_status open_file(kw_ctx *ctx, struct kw_memory *memory)
 
 static kw_status open_source(kw_ctx *ctx, struct kw_memory *memory, const char *spec)
 {
-	(void)spec;
+	if (!spec || !strcmp(spec, "live"))
+		return kw_kcore_open(ctx, memory);
+	if (!strncmp(spec, "qemu:", 5))
+		return kw_qemu_open(ctx, memory, spec + 5);
 	return open_file(ctx, memory);
 }
 

@@ -19,8 +19,9 @@
 #include "memory/source.h"
 #include "util/error.h"
 
-#define GIB	 0x40000000ULL
-#define MIN_SIZE 0x100000ULL
+#define GIB	   0x40000000ULL
+#define MIN_SIZE   0x100000ULL
+#define NR_SAMPLES 64
 
 /* In the order of how common they are. */
 static const struct hole {
@@ -123,6 +124,97 @@ kw_status kw_memory_set_hole(kw_ctx *ctx, uint64_t split)
 	return status == KW_OK ? kw_memory_list_segments(ctx, memory) : status;
 }
 
+/* Whether what the page table says of an address agrees with what is known of it. */
+struct agreement {
+	unsigned int same, other;
+};
+
+static void compare(kw_ctx *ctx, const struct kw_kernel_map *map, uint64_t vaddr, uint64_t paddr,
+		    struct agreement *agreement)
+{
+	uint64_t found;
+
+	switch (kw_walk_page_table(ctx, map->pgd, vaddr, &found, NULL)) {
+	case KW_OK:
+		if (found == paddr)
+			agreement->same++;
+		else
+			agreement->other++;
+		break;
+	/* A hole in the direct map proves nothing. */
+	case KW_ABSENT: break;
+	default: agreement->other++; break;
+	}
+}
+
+/* Walk NR_SAMPLES addresses spread over each range that is mapped linearly, its last page among them. */
+static struct agreement compare_all(kw_ctx *ctx, const struct kw_kernel_map *map, uint64_t base)
+{
+	const struct segment_map *phys = &ctx->target->memory->phys;
+	struct agreement agreement = { 0 };
+
+	for (uint64_t i = 1; i <= NR_SAMPLES && map->image_size; i++) {
+		uint64_t skip = (map->image_size - 1) / NR_SAMPLES * i;
+
+		compare(ctx, map, map->image_start + skip,
+			map->image_start + skip - KERNEL_TEXT + map->phys_base, &agreement);
+	}
+	for (size_t k = 0; k < phys->nr && base != KW_NO_ADDR; k++) {
+		for (uint64_t i = 1; i <= NR_SAMPLES; i++) {
+			uint64_t paddr = phys->item[k].paddr + (phys->item[k].size - 1) / NR_SAMPLES * i;
+
+			compare(ctx, map, base + paddr, paddr, &agreement);
+		}
+	}
+	return agreement;
+}
+
+/* Lay the image out with a hole and tell how well that agrees: samples that do less those that don't. */
+static kw_status try_hole(kw_ctx *ctx, const struct kw_kernel_map *map, uint64_t base, uint64_t split,
+			  int *ret_score)
+{
+	struct agreement agreement;
+	kw_status status = kw_memory_set_hole(ctx, split);
+
+	if (status != KW_OK)
+		return status;
+	ctx->target->memory->kernel = *map;
+	agreement = compare_all(ctx, map, base);
+	*ret_score = (int)agreement.same - (int)agreement.other;
+	return KW_OK;
+}
+
+kw_status kw_memory_fit_hole(kw_ctx *ctx, const struct kw_kernel_map *map, uint64_t base)
+{
+	const struct kw_memory *memory = ctx->target->memory;
+	uint64_t split, splits[8], best = 0;
+	int score, best_score = 0;
+	size_t nr = 0;
+	kw_status status = KW_OK;
+
+	/* The guess of the moment changes what is a candidate, so that all are asked for first. */
+	while (nr < sizeof(splits) / sizeof(*splits) && kw_memory_hole_candidate(memory, nr, &split) == KW_OK)
+		splits[nr++] = split;
+	for (size_t i = 0; i < nr && status == KW_OK; i++) {
+		status = try_hole(ctx, map, base, splits[i], &score);
+		if (status == KW_OK && score > best_score) {
+			best_score = score;
+			best = splits[i];
+		}
+	}
+	if (status != KW_OK)
+		return status;
+	if (nr && !best_score)
+		status = kw_fail(
+			ctx, KW_FORMAT,
+			"%s: the kernel's page table does not lead back to the kernel: the image is damaged, "
+			"or its machine lays out its RAM in a way that is not known",
+			memory->name);
+	else if (nr)
+		status = kw_memory_set_hole(ctx, best);
+	return status == KW_OK ? kw_memory_set_kernel(ctx, map) : status;
+}
+
 /* True when somebody may be writing to the file. */
 static bool is_written(int fd)
 {
@@ -134,9 +226,11 @@ static bool is_written(int fd)
 	return false;
 }
 
-static uint64_t guess_split(uint64_t size)
+uint64_t kw_ram_guess_split(uint64_t size, bool is_q35)
 {
-	return size >= holes[0].min_size ? holes[0].split : 0;
+	const struct hole *hole = &holes[is_q35 ? 1 : 0];
+
+	return size >= hole->min_size ? hole->split : 0;
 }
 
 static bool probe_ram(const uint8_t *head, size_t len)
@@ -159,7 +253,7 @@ static kw_status open_ram(kw_ctx *ctx, struct kw_memory *memory)
 	memory->kind = KW_SOURCE_RAM;
 	memory->live = is_written(memory->fd);
 	memory->ram.size = memory->file_size;
-	status = kw_ram_setup(ctx, memory, guess_split(memory->file_size));
+	status = kw_ram_setup(ctx, memory, kw_ram_guess_split(memory->file_size, false));
 	if (status != KW_OK)
 		return status;
 	return kw_memory_describe(ctx, memory, "RAM image, %llu MiB, %s, %s",

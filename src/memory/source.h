@@ -72,6 +72,9 @@ bool kw_is_kcore(int fd);
 /** Map a raw RAM image (memory->ram: offset and size) and lay out its segments around the hole `split`. */
 kw_status kw_ram_setup(kw_ctx *ctx, struct kw_memory *memory, uint64_t split);
 
+/** Guess where the hole begins in a RAM image of a QEMU machine; 0: there is none. */
+uint64_t kw_ram_guess_split(uint64_t size, bool is_q35);
+
 /**
  * Read exactly len bytes at offset from the file.
  *

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The live kernel: /proc/kcore, an ELF core made up while it is read.
+ *
+ * Its segments: the kernel image (with a physical address), vmalloc, modules and vmemmap (p_paddr is -1), and RAM by
+ * way of the direct map (with one). The image and RAM are offered to mmap(), which a stock kernel refuses with EIO, so
+ * that pread() is the rule; the others change their pages while one looks, and are never mapped.
+ *
+ * A page that the kernel does not want to show (offline, poisoned, given back to a hypervisor) reads as zeros, and
+ * nothing tells: who reads a structure that is all zeros must suspect this.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "memory/elf_core.h"
+#include "util/error.h"
+
+#define PATH		 "/proc/kcore"
+#define MIN_VMALLOC_AREA (1ULL << 43) /* 8 TiB: x86-64 has 32 TiB of vmalloc; vmemmap has 1/64 of the RAM */
+
+/* Read which lockdown is in force, "[confidentiality]" in a list of all; empty when there is none. */
+static bool is_locked_down(void)
+{
+	char text[256] = "";
+	int fd = open("/sys/kernel/security/lockdown", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	return strstr(text, "[confidentiality]") != NULL;
+}
+
+static kw_status fail_opening(kw_ctx *ctx, const char *name, int err)
+{
+	switch (err) {
+	case ENOENT:
+		return kw_fail(
+			ctx, KW_UNREADABLE,
+			"%s: not there: this kernel has no CONFIG_PROC_KCORE, or a container hides it; "
+			"read a dump or a guest's RAM with -t FILE",
+			name);
+	case EACCES:
+	case EPERM:
+		if (is_locked_down())
+			return kw_fail(ctx, KW_DENIED,
+				       "%s: the kernel is locked down (confidentiality); boot with "
+				       "lockdown=integrity, or read a dump with -t FILE",
+				       name);
+		if (geteuid())
+			return kw_fail(ctx, KW_DENIED,
+				       "%s: permission denied; run as root, or read a dump with -t FILE",
+				       name);
+		return kw_fail(ctx, KW_DENIED,
+			       "%s: permission denied, though the user is root: CAP_SYS_RAWIO is missing (a "
+			       "container?); grant it, or read a dump with -t FILE",
+			       name);
+	default: return kw_fail_errno(ctx, err, "%s", name);
+	}
+}
+
+bool kw_is_kcore(int fd)
+{
+	struct stat file, kcore;
+
+	return !fstat(fd, &file) && !stat(PATH, &kcore) && file.st_dev == kcore.st_dev &&
+	       file.st_ino == kcore.st_ino;
+}
+
+static enum kw_segment_kind kind_of(const Elf64_Phdr *phdr)
+{
+	enum kw_segment_kind kind = kw_kind_of_address(phdr->p_vaddr);
+
+	if (phdr->p_paddr != KW_NO_ADDR)
+		return kind == KW_SEG_OTHER ? KW_SEG_RAM : kind;
+	if (kind != KW_SEG_OTHER)
+		return KW_SEG_MODULES;
+	return phdr->p_memsz >= MIN_VMALLOC_AREA ? KW_SEG_VMALLOC : KW_SEG_VMEMMAP;
+}
+
+/* Try to map a segment; once one was refused, the others would be for the same reason. */
+static void offer_to_mmap(struct kw_memory *memory, struct kw_segment *segment, int *why)
+{
+	if (memory->no_mmap || (segment->kind != KW_SEG_TEXT && segment->kind != KW_SEG_RAM))
+		return;
+	if (!*why && segment->offset % PAGE_BYTES == 0)
+		segment->map = guard_map(&memory->guard, memory->fd, segment->offset, segment->size, why);
+	segment->why = segment->map ? 0 : *why;
+}
+
+static bool add_load(struct kw_memory *memory, const Elf64_Phdr *phdr, int *why)
+{
+	struct kw_segment segment = {
+		.vaddr = phdr->p_vaddr,
+		.paddr = phdr->p_paddr,
+		.size = phdr->p_memsz,
+		.offset = phdr->p_offset,
+		.kind = kind_of(phdr),
+	};
+
+	if (phdr->p_type != PT_LOAD || phdr->p_vaddr < KERNEL_HALF || phdr->p_offset > INT64_MAX)
+		return true;
+	offer_to_mmap(memory, &segment, why);
+	if (!segments_add(&memory->virt, VIRTUAL, &segment))
+		return false;
+	return segment.paddr == KW_NO_ADDR || segments_add(&memory->phys, PHYSICAL, &segment);
+}
+
+static kw_status fill(kw_ctx *ctx, struct kw_memory *memory, const struct elf_core *core)
+{
+	size_t mapped = 0;
+	int why = 0;
+
+	for (size_t i = 0; i < core->nr; i++)
+		if (!add_load(memory, &core->phdr[i], &why))
+			return kw_fail_nomem(ctx);
+	segments_finish(&memory->virt, VIRTUAL);
+	segments_finish(&memory->phys, PHYSICAL);
+	for (size_t i = 0; i < memory->virt.nr; i++)
+		mapped += memory->virt.item[i].map != NULL;
+	if (!memory->virt.nr)
+		return kw_fail(ctx, KW_FORMAT, "%s: shows no memory", memory->name);
+	if (mapped)
+		return kw_memory_describe(ctx, memory, "live kernel, %zu segments, %zu mapped",
+					  memory->virt.nr, mapped);
+	return kw_memory_describe(ctx, memory, "live kernel, %zu segments, read with pread%s%s%s",
+				  memory->virt.nr, why ? " (mmap: " : "", why ? strerror(why) : "",
+				  why ? ")" : "");
+}
+
+kw_status kw_kcore_open(kw_ctx *ctx, struct kw_memory *memory)
+{
+	struct elf_core core;
+	kw_status status;
+
+	if (memory->fd < 0)
+		memory->fd = open(PATH, O_RDONLY | O_CLOEXEC);
+	if (memory->fd < 0)
+		return fail_opening(ctx, memory->name, errno);
+	memory->kind = KW_SOURCE_LIVE;
+	memory->live = true;
+	memory->has_virtual = true;
+	memory->file_size = UINT64_MAX;
+	status = kw_elf_read_core(ctx, memory, &core);
+	if (status != KW_OK)
+		return status;
+	status = fill(ctx, memory, &core);
+	if (status == KW_OK)
+		status = kw_elf_read_notes(ctx, memory, &core);
+	free(core.phdr);
+	return status;
+}
