@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where the types come from: see the header.
+ *
+ * For the running kernel the order is its own file, then its memory; for all others memory first (by symbol), then
+ * the -k vmlinux, then memory again, searched for what looks like BTF.
+ *
+ * Invariant: target->types is set once, under a lock, after everything in it but the modules is final. That no types
+ * could be found is kept too, so that not every lookup searches again.
+ */
+#include "type/origin.h"
+#include "type/blob.h"
+#include "type/modules.h"
+
+#include "memory/memory.h"
+#include "symbol/symbols.h"
+#include "util/error.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define KERNEL_FILE "/sys/kernel/btf/vmlinux"
+
+struct kw_types {
+	struct kw_btf *kernel;	    /* NULL: none was found */
+	struct kw_modules *modules; /* atomic; NULL: not looked for yet */
+	kw_status status;	    /* why there is none */
+	char *message;
+	char description[256];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static double milliseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* Ways to a blob; each writes to `how` where the blob was. */
+
+static kw_status from_file(kw_ctx *ctx, struct kw_blob *blob, char *how, size_t size)
+{
+	if (kw_memory_kind(ctx->target->memory) != KW_SOURCE_LIVE)
+		return KW_NOTFOUND;
+	snprintf(how, size, "%s", KERNEL_FILE);
+	return kw_blob_from_file(ctx, KERNEL_FILE, blob);
+}
+
+static kw_status from_symbols(kw_ctx *ctx, struct kw_blob *blob, char *how, size_t size)
+{
+	struct kw_symbol_query query[] = { { "__start_BTF", KW_NO_ADDR }, { "__stop_BTF", KW_NO_ADDR } };
+	kw_status status = kw_symbol_addresses(ctx, query, 2);
+
+	if (status)
+		return status;
+	if (query[0].addr == KW_NO_ADDR || query[1].addr == KW_NO_ADDR || query[1].addr < query[0].addr)
+		return kw_fail(ctx, KW_NOTFOUND, "no symbols __start_BTF and __stop_BTF");
+	snprintf(how, size, "memory at __start_BTF");
+	status = kw_blob_from_memory(ctx, query[0].addr, query[1].addr - query[0].addr, blob);
+	return status ? kw_fail_in(ctx, "__start_BTF") : KW_OK;
+}
+
+static kw_status from_vmlinux(kw_ctx *ctx, struct kw_blob *blob, char *how, size_t size)
+{
+	const char *path = kw_symbols_vmlinux(ctx);
+
+	if (!path)
+		return KW_NOTFOUND;
+	snprintf(how, size, "section .BTF of %s", path);
+	return kw_blob_from_elf(ctx, path, blob);
+}
+
+static kw_status from_search(kw_ctx *ctx, struct kw_blob *blob, char *how, size_t size)
+{
+	uint64_t addr = 0;
+	kw_status status = kw_blob_search(ctx, blob, &addr);
+
+	snprintf(how, size, "memory at 0x%llx, found by its shape", (unsigned long long)addr);
+	return status;
+}
+
+static void describe(struct kw_types *types, const char *how, bool in_place, double begun)
+{
+	snprintf(types->description, sizeof(types->description), "BTF from %s: %u types, %s, %.1f ms", how,
+		 kw_btf_nr(types->kernel), in_place ? "used in place" : "copied", milliseconds() - begun);
+}
+
+static kw_status find_kernel(kw_ctx *ctx, struct kw_types *types)
+{
+	static kw_status (*const ways[])(kw_ctx *, struct kw_blob *, char *,
+					 size_t) = { from_file, from_symbols, from_vmlinux, from_search };
+	double begun = milliseconds();
+	kw_status worst = KW_NOTFOUND;
+	char damage[512] = "";
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		struct kw_blob blob;
+		char how[160];
+		kw_status status = ways[i](ctx, &blob, how, sizeof(how));
+
+		if (status)
+			continue;
+		status = kw_btf_open(ctx, blob.data, blob.size, blob.storage, NULL, &types->kernel);
+		if (!status) {
+			describe(types, how, blob.storage == KW_BTF_IN_PLACE, begun);
+			kw_clear_error(ctx);
+			return KW_OK;
+		}
+		if (!damage[0])
+			snprintf(damage, sizeof(damage), " (%s: %s)", how, kw_error(ctx));
+		worst = status;
+	}
+	if (worst == KW_NOTFOUND)
+		worst = KW_UNREADABLE;
+	return kw_fail(
+		ctx, worst,
+		"types: no BTF can be found%s; pass the kernel's vmlinux with its .BTF section with -k",
+		damage);
+}
+
+static struct kw_types *open_types(kw_ctx *ctx)
+{
+	struct kw_types *types = calloc(1, sizeof(*types));
+
+	if (!types) {
+		kw_fail_nomem(ctx);
+		return NULL;
+	}
+	kw_pass_begin(ctx);
+	types->status = find_kernel(ctx, types);
+	kw_pass_end(ctx);
+	if (types->status)
+		types->message = strdup(kw_error(ctx));
+	return types;
+}
+
+struct kw_types *kw_types_get(kw_ctx *ctx)
+{
+	struct kw_types *types;
+
+	if (!ctx->target) {
+		kw_fail(ctx, KW_INVALID, "types: nothing is open");
+		return NULL;
+	}
+	types = __atomic_load_n(&ctx->target->types, __ATOMIC_ACQUIRE);
+	if (!types) {
+		pthread_mutex_lock(&lock);
+		types = ctx->target->types;
+		if (!types) {
+			types = open_types(ctx);
+			__atomic_store_n(&ctx->target->types, types, __ATOMIC_RELEASE);
+		}
+		pthread_mutex_unlock(&lock);
+	}
+	if (types && types->status) {
+		kw_fail(ctx, types->status, "%s", types->message ? types->message : "types: none");
+		return NULL;
+	}
+	return types;
+}
+
+const struct kw_btf *kw_types_kernel(const struct kw_types *types)
+{
+	return types->kernel;
+}
+
+const struct kw_btf *const *kw_types_modules(kw_ctx *ctx, struct kw_types *types, size_t *ret_nr)
+{
+	struct kw_modules *modules = __atomic_load_n(&types->modules, __ATOMIC_ACQUIRE);
+
+	if (!modules) {
+		pthread_mutex_lock(&lock);
+		modules = types->modules;
+		if (!modules) {
+			modules = kw_modules_load(ctx, types->kernel);
+			__atomic_store_n(&types->modules, modules, __ATOMIC_RELEASE);
+		}
+		pthread_mutex_unlock(&lock);
+	}
+	*ret_nr = modules ? modules->nr : 0;
+	return modules ? (const struct kw_btf *const *)modules->item : NULL;
+}
+
+void kw_types_free(struct kw_types *types)
+{
+	if (!types)
+		return;
+	kw_modules_free(types->modules);
+	kw_btf_free(types->kernel);
+	free(types->message);
+	free(types);
+}
+
+const char *kw_types_description(kw_ctx *ctx)
+{
+	struct kw_types *types = kw_types_get(ctx);
+
+	return types ? types->description : NULL;
+}
+
+kw_status kw_types_take(kw_ctx *ctx, const void *data, size_t size)
+{
+	struct kw_types *types = calloc(1, sizeof(*types));
+	void *copy = malloc(size ? size : 1);
+	kw_status status;
+
+	if (!types || !copy) {
+		free(types);
+		free(copy);
+		return kw_fail_nomem(ctx);
+	}
+	memcpy(copy, data, size);
+	status = kw_btf_open(ctx, copy, size, KW_BTF_MALLOCED, NULL, &types->kernel);
+	if (status) {
+		free(types);
+		return status;
+	}
+	snprintf(types->description, sizeof(types->description), "BTF given: %u types",
+		 kw_btf_nr(types->kernel));
+	ctx->target->types = types;
+	return KW_OK;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where the types come from: the BTF blobs of a target, found when the first type is asked for and kept with it.
+ */
+#ifndef TYPE_ORIGIN_H
+#define TYPE_ORIGIN_H
+
+#include "type/btf.h"
+#include "type/types.h"
+
+/** Return the target's types, finding them the first time; NULL with the error set (each time) when there are none. */
+struct kw_types *kw_types_get(kw_ctx *ctx);
+
+/** The kernel's own blob. */
+const struct kw_btf *kw_types_kernel(const struct kw_types *types);
+
+/** The modules' blobs, loaded the first time; *ret_nr may be 0. Never fails: a module that can't be read is missing. */
+const struct kw_btf *const *kw_types_modules(kw_ctx *ctx, struct kw_types *types, size_t *ret_nr);
+
+/**
+ * Give a target its types instead of having them found: for tests.
+ *
+ * @param data  a BTF blob; copied
+ */
+kw_status kw_types_take(kw_ctx *ctx, const void *data, size_t size);
+
+#endif
