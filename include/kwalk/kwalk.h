@@ -6,6 +6,7 @@
 #include <kwalk/context.h>
 #include <kwalk/field.h>
 #include <kwalk/memory.h>
+#include <kwalk/object.h>
 #include <kwalk/output.h>
 #include <kwalk/query.h>
 #include <kwalk/symbol.h>

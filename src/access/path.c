@@ -340,7 +340,7 @@ kw_status kw_path_compile(kw_ctx *ctx, const struct kw_type *base, const char *t
 		c.at = start;
 		c.end = start + strcspn(start, "|");
 		status = compile_one(&c, base);
-		if (status != KW_NOTFOUND || *c.end == '\0')
+		if (status == KW_OK || status == KW_NOMEM || *c.end == '\0')
 			break;
 		start = c.end + 1;
 	}

@@ -16,6 +16,7 @@ void kw_plan_deinit(struct kw_plan *plan)
 	free(plan->loads.item);
 	free(plan->storage);
 	free(plan->data);
+	free(plan->address);
 	free(plan->reason);
 	*plan = (struct kw_plan){ 0 };
 }
@@ -123,8 +124,9 @@ kw_status kw_plan_finish(kw_ctx *ctx, struct kw_plan *plan)
 		total += (text_size(&plan->loads.item[i]) + 15) & ~15ULL;
 	at = plan->storage = malloc(total ? total : 1);
 	plan->data = calloc(plan->nodes.nr ? plan->nodes.nr : 1, sizeof(*plan->data));
+	plan->address = calloc(plan->nodes.nr ? plan->nodes.nr : 1, sizeof(*plan->address));
 	plan->reason = calloc(plan->nodes.nr ? plan->nodes.nr : 1, 1);
-	if (!plan->storage || !plan->data || !plan->reason)
+	if (!plan->storage || !plan->data || !plan->address || !plan->reason)
 		return kw_fail_nomem(ctx);
 	for (size_t i = 0; i < plan->nodes.nr; i++) {
 		struct kw_plan_node *n = &plan->nodes.item[i];
@@ -228,6 +230,7 @@ static kw_status run_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, uint64_
 	kw_status status = KW_OK;
 
 	plan->data[i] = NULL;
+	plan->address[i] = 0;
 	if (n->parent != i) {
 		if (!plan->data[n->parent]) {
 			plan->reason[i] = plan->reason[n->parent];
@@ -239,6 +242,7 @@ static kw_status run_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, uint64_
 			return KW_OK;
 		}
 	}
+	plan->address[i] = addr;
 	if (__builtin_add_overflow(addr, n->lo, &first))
 		status = KW_ABSENT;
 	else
@@ -278,6 +282,24 @@ kw_status kw_plan_run(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, struct k
 	if (__builtin_expect(kw_fault_count(ctx) != faults, 0))
 		status = run_once(ctx, plan, addr, values);
 	return status;
+}
+
+bool kw_plan_changed(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr)
+{
+	for (uint32_t i = 0; i < plan->nodes.nr; i++) {
+		const struct kw_plan_node *n = &plan->nodes.item[i];
+		uint64_t parent, now;
+
+		if (n->parent == i)
+			continue;
+		parent = is_root(plan, n->parent) ? addr : plan->address[n->parent];
+		if (!parent)
+			continue;
+		if (kw_read_u64(ctx, parent + plan->nodes.item[n->parent].lo + n->hop, &now) != KW_OK ||
+		    now != plan->address[i])
+			return true;
+	}
+	return false;
 }
 
 void kw_plan_prefetch(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr)

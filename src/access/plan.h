@@ -50,8 +50,9 @@ struct kw_plan {
 		struct kw_plan_load *item;
 		size_t nr, cap;
 	} loads;
-	uint8_t *storage; /* scratch of the nodes, then text of the loads */
-	const uint8_t **data;
+	uint8_t *storage;     /* scratch of the nodes, then text of the loads */
+	const uint8_t **data; /* of each node in this run, NULL when absent */
+	uint64_t *address;    /* of each node's object in this run */
 	uint8_t *reason;
 	bool finished;
 };
@@ -77,6 +78,13 @@ kw_status kw_plan_finish(kw_ctx *ctx, struct kw_plan *plan);
  * @return KW_OK when the row's object could be read; else its state, and all values are absent
  */
 kw_status kw_plan_run(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, struct kw_value *values);
+
+/**
+ * Tell whether the objects that the last run followed pointers to are no longer the ones pointed to.
+ *
+ * @param addr  the same row's object
+ */
+bool kw_plan_changed(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr);
 
 /** Hint that addr will be run soon. */
 void kw_plan_prefetch(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the commands share: global options, opening the target, exit codes. The commands are built on the public API
+ * alone.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <getopt.h>
+
+#include <kwalk/kwalk.h>
+
+/** Exit codes, as kwalk(1) documents them. */
+enum { EXIT_OK, EXIT_NO_MATCH, EXIT_USAGE, EXIT_UNREADABLE, EXIT_INCOMPLETE };
+
+/** The program's state: global options, and the context once opened. */
+struct cli {
+	const char *target;  /* NULL: live */
+	const char *symbols; /* -k */
+	enum kw_format format;
+	bool no_headers, no_mmap, verbose;
+	kw_ctx *ctx;
+};
+
+/** A command: `run` gets its own name as argv[0] and returns the exit code. */
+struct command {
+	const char *name;
+	int (*run)(struct cli *cli, int argc, char **argv);
+	const char *summary; /* one line */
+	const char *help;    /* the whole text of --help */
+};
+
+extern const struct command cmd_ps, cmd_info, cmd_fields, cmd_type, cmd_sym, cmd_print;
+
+/* Options that may stand before the command and behind it; 256 and up have no letter. */
+enum {
+	OPT_FORMAT = 256,
+	OPT_NO_HEADERS,
+	OPT_NO_MMAP,
+	OPT_HELP,
+	OPT_VERSION,
+	OPT_COMMAND, /* first value for a command's own options */
+};
+
+#define GLOBAL_SHORT "t:k:vh"
+#define GLOBAL_LONG                                                                                       \
+	{ "target", required_argument, NULL, 't' }, { "symbols", required_argument, NULL, 'k' },          \
+		{ "verbose", no_argument, NULL, 'v' }, { "format", required_argument, NULL, OPT_FORMAT }, \
+		{ "no-headers", no_argument, NULL, OPT_NO_HEADERS },                                      \
+		{ "no-mmap", no_argument, NULL, OPT_NO_MMAP }, { "help", no_argument, NULL, OPT_HELP },   \
+	{                                                                                                 \
+		"version", no_argument, NULL, OPT_VERSION                                                 \
+	}
+
+/**
+ * Take one option that getopt_long() returned and the command does not know.
+ *
+ * @return true when it was taken; false when the program must end now with *ret_exit
+ */
+bool cli_option(struct cli *cli, const struct command *command, int option, int *ret_exit);
+
+/** Parse the options of a command that has none of its own. Returns as cli_option(). */
+bool cli_options_only(struct cli *cli, const struct command *command, int argc, char **argv, int *ret_exit);
+
+/** Open the target. On failure says why and returns the exit code; 0 on success. */
+int cli_open(struct cli *cli);
+
+/** Print "kwalk: MESSAGE" for the context's last failure and return its exit code. */
+int cli_fail(struct cli *cli, kw_status status);
+
+/** Print "kwalk: TEXT" and a hint at --help; returns EXIT_USAGE. */
+int cli_usage(const struct command *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/** Begin a writer on standard output with the global options. On failure says why and returns the exit code. */
+int cli_writer(struct cli *cli, const struct kw_column *columns, size_t nr, bool tree, kw_writer **ret);
+
+/** End a writer; keeps a worse exit code. */
+int cli_writer_end(struct cli *cli, kw_writer *writer, int code);
+
+/** Make a string value. */
+struct kw_value cli_text(const char *text);
+
+#endif

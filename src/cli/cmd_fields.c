@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* kwalk fields: the catalogue of fields. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const struct kw_column columns[] = {
+	{ "name", "NAME", KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN },
+	{ "aliases", "ALIASES", KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN },
+	{ "type", "TYPE", KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN },
+	{ "unit", "UNIT", KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN },
+	{ "scope", "SCOPE", KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN },
+	{ "cost", "COST", KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN },
+	{ "available", "HERE", KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN },
+	{ "origin", "ORIGIN", KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN },
+	{ "help", "MEANING", KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN },
+};
+
+static const char *scope_name(enum kw_scope scope)
+{
+	return scope == KW_SCOPE_BOTH ? "tasks,threads" : scope == KW_SCOPE_TASK ? "tasks" : "threads";
+}
+
+static const char *cost_name(enum kw_cost cost)
+{
+	static const char *const names[] = { "object", "pointer", "threads", "per-cpu" };
+
+	return names[cost];
+}
+
+static struct kw_value text_or_absent(const char *text)
+{
+	if (!*text)
+		return (struct kw_value){ .type = KW_VAL_ABSENT, .absent = KW_ABSENT_NOT_APPLICABLE };
+	return cli_text(text);
+}
+
+static struct kw_value availability(struct cli *cli, bool open, const struct kw_field *field)
+{
+	if (!open)
+		return text_or_absent("");
+	return cli_text(kw_field_available(cli->ctx, field) == KW_OK ? "yes" : kw_error(cli->ctx));
+}
+
+static int print_fields(struct cli *cli, bool open, enum kw_scope scope)
+{
+	const struct kw_field *f;
+	kw_writer *writer;
+	int code = cli_writer(cli, columns, sizeof(columns) / sizeof(columns[0]), false, &writer);
+
+	for (size_t i = 0; !code && (f = kw_field_at(i)); i++) {
+		struct kw_value row[] = {
+			cli_text(f->name),
+			text_or_absent(f->aliases),
+			cli_text(kw_value_type_name(f->type)),
+			text_or_absent(kw_unit_name(f->unit)),
+			cli_text(scope_name(f->scope)),
+			cli_text(cost_name(f->cost)),
+			availability(cli, open, f),
+			cli_text(f->origin),
+			cli_text(f->help),
+		};
+
+		if (f->scope & scope)
+			kw_writer_row(writer, row, 0);
+	}
+	return code ? code : cli_writer_end(cli, writer, EXIT_OK);
+}
+
+/* The catalogue itself needs no target: without one that was named, the column HERE stays empty. */
+static int run(struct cli *cli, int argc, char **argv)
+{
+	enum kw_scope scope = KW_SCOPE_BOTH;
+	bool open = false;
+	int code;
+
+	if (!cli_options_only(cli, &cmd_fields, argc, argv, &code))
+		return code;
+	if (optind < argc) {
+		if (strcmp(argv[optind], "tasks") == 0)
+			scope = KW_SCOPE_TASK;
+		else if (strcmp(argv[optind], "threads") == 0)
+			scope = KW_SCOPE_THREAD;
+		else
+			return cli_usage(&cmd_fields, "unknown source \"%s\": tasks or threads",
+					 argv[optind]);
+	}
+	if (cli->target) {
+		code = cli_open(cli);
+		if (code)
+			return code;
+		open = true;
+	} else {
+		struct kw_open_options opts = { .size = sizeof(opts), .symbols = cli->symbols };
+
+		cli->ctx = kw_new();
+		open = cli->ctx && kw_open(cli->ctx, NULL, &opts) == KW_OK;
+	}
+	return print_fields(cli, open, scope);
+}
+
+const struct command cmd_fields = {
+	"fields",
+	run,
+	"list the fields that can be asked for",
+	"Usage: kwalk fields [tasks|threads]\n"
+	"\n"
+	"Lists every field with its aliases, type, unit (as JSON shows it), cost, origin\n"
+	"in the kernel, and whether the target's kernel has it or what is missing.\n",
+};

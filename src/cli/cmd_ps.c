@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* kwalk ps: a table of processes or threads. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+#define DEFAULT_COLUMNS	       "pid,ppid,user,stat,nlwp,rss,time,comm"
+#define DEFAULT_THREAD_COLUMNS "pid,tid,user,stat,psr,time,comm"
+
+enum { OPT_SORT = OPT_COMMAND, OPT_TOP, OPT_FOREST, OPT_CROSS_CHECK, OPT_EXPLAIN };
+
+struct ps_options {
+	struct kw_query_options query;
+	bool cross_check, explain;
+};
+
+static bool parse_top(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	*ret = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end && *ret > 0;
+}
+
+static bool parse(struct cli *cli, int argc, char **argv, struct ps_options *ps, int *code)
+{
+	static const struct option options[] = {
+		GLOBAL_LONG,
+		{ "columns", required_argument, NULL, 'o' },
+		{ "threads", no_argument, NULL, 'L' },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "user", required_argument, NULL, 'u' },
+		{ "command", required_argument, NULL, 'C' },
+		{ "sort", required_argument, NULL, OPT_SORT },
+		{ "top", required_argument, NULL, OPT_TOP },
+		{ "forest", no_argument, NULL, OPT_FOREST },
+		{ "cross-check", no_argument, NULL, OPT_CROSS_CHECK },
+		{ "explain", no_argument, NULL, OPT_EXPLAIN },
+		{ 0 },
+	};
+	struct kw_query_options *q = &ps->query;
+	int option;
+
+	while ((option = getopt_long(argc, argv, GLOBAL_SHORT "o:Lp:u:C:eA", options, NULL)) != -1) {
+		switch (option) {
+		case 'o': q->columns = optarg; break;
+		case 'L': q->source = "threads"; break;
+		case 'p': q->pids = optarg; break;
+		case 'u': q->users = optarg; break;
+		case 'C': q->names = optarg; break;
+		case 'e':
+		case 'A': break; /* every process is the default; people type -e all the same */
+		case OPT_SORT: q->sort = optarg; break;
+		case OPT_TOP:
+			if (!parse_top(optarg, &q->limit)) {
+				*code = cli_usage(&cmd_ps, "--top %s: expected a number above 0", optarg);
+				return false;
+			}
+			break;
+		case OPT_FOREST: q->forest = true; break;
+		case OPT_CROSS_CHECK: ps->cross_check = true; break;
+		case OPT_EXPLAIN: ps->explain = true; break;
+		default:
+			if (!cli_option(cli, &cmd_ps, option, code))
+				return false;
+		}
+	}
+	if (optind < argc) {
+		*code = cli_usage(&cmd_ps, "unexpected argument \"%s\"", argv[optind]);
+		return false;
+	}
+	if (q->limit && !q->sort && !q->forest)
+		q->sort = "-time";
+	if (!q->columns)
+		q->columns = q->source ? DEFAULT_THREAD_COLUMNS : DEFAULT_COLUMNS;
+	return true;
+}
+
+struct printing {
+	kw_writer *writer;
+	uint64_t rows;
+	kw_status status;
+};
+
+static bool print_row(const struct kw_value *values, const struct kw_row_identity *row, void *arg)
+{
+	struct printing *p = arg;
+
+	p->rows++;
+	p->status = kw_writer_row(p->writer, values, row->depth);
+	return p->status == KW_OK;
+}
+
+static int print_query(struct cli *cli, const struct ps_options *ps, kw_query *query)
+{
+	struct printing printing = { 0 };
+	const struct kw_column *columns;
+	kw_status status;
+	size_t nr;
+	int code;
+
+	columns = kw_query_columns(query, &nr);
+	code = cli_writer(cli, columns, nr, ps->query.forest, &printing.writer);
+	if (code)
+		return code;
+	status = kw_query_run(query, print_row, &printing);
+	code = cli_writer_end(cli, printing.writer, EXIT_OK);
+	if (status)
+		return cli_fail(cli, status);
+	return code ? code : printing.rows ? EXIT_OK : EXIT_NO_MATCH;
+}
+
+static int list_processes(struct cli *cli, const struct ps_options *ps)
+{
+	kw_query *query;
+	kw_status status = kw_query_new(cli->ctx, &ps->query, &query);
+	int code = EXIT_OK;
+
+	if (status)
+		return cli_fail(cli, status);
+	if (ps->explain)
+		kw_query_explain(query, stdout);
+	else
+		code = print_query(cli, ps, query);
+	if (cli->verbose) {
+		const struct kw_query_counts *c = kw_query_counts(query);
+
+		fprintf(stderr,
+			"kwalk: %" PRIu64 " rows; %" PRIu64 " retried, %" PRIu64 " gone, %" PRIu64
+			" torn, %" PRIu64 " damaged\n",
+			c->rows, c->retried, c->gone, c->torn, c->damaged);
+	}
+	kw_query_free(query);
+	return code;
+}
+
+static int cross_check(struct cli *cli)
+{
+	static const struct kw_column columns[] = {
+		{ "pid", "PID", KW_VAL_INT, KW_UNIT_NONE, KW_SHOW_PLAIN },
+		{ "task", "TASK", KW_VAL_ADDRESS, KW_UNIT_NONE, KW_SHOW_HEX },
+		{ "only_in", "ONLY IN", KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN },
+		{ "comm", "COMMAND", KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN },
+	};
+	struct kw_cross_difference *found;
+	size_t nr, pids, listed;
+	kw_status status = kw_cross_check(cli->ctx, &found, &nr, &pids, &listed);
+	kw_writer *writer;
+	int code;
+
+	if (status)
+		return cli_fail(cli, status);
+	code = cli_writer(cli, columns, 4, false, &writer);
+	for (size_t i = 0; !code && i < nr; i++) {
+		struct kw_value row[] = {
+			{ .type = KW_VAL_INT, .i = found[i].pid },
+			{ .type = KW_VAL_ADDRESS, .u = found[i].address },
+			cli_text(found[i].in_list ? "process list" : "PID table"),
+			{ .type = KW_VAL_STRING,
+			  .len = (uint32_t)strnlen(found[i].comm, sizeof(found[i].comm)),
+			  .str = found[i].comm },
+		};
+
+		kw_writer_row(writer, row, 0);
+	}
+	if (!code)
+		code = cli_writer_end(cli, writer, EXIT_OK);
+	fprintf(stderr, "kwalk: %zu processes in the PID table, %zu in the process list, %zu only in one\n",
+		pids, listed, nr);
+	free(found);
+	return code;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct ps_options ps = { .query = { .size = sizeof(ps.query) } };
+	int code;
+
+	if (!parse(cli, argc, argv, &ps, &code))
+		return code;
+	code = cli_open(cli);
+	if (code)
+		return code;
+	return ps.cross_check ? cross_check(cli) : list_processes(cli, &ps);
+}
+
+const struct command cmd_ps = {
+	"ps",
+	run,
+	"list processes or threads",
+	"Usage: kwalk ps [OPTIONS]\n"
+	"\n"
+	"Lists processes, or threads with -L, from kernel memory.\n"
+	"\n"
+	"  -o, --columns LIST    columns, separated by commas: names of `kwalk fields`, or\n"
+	"                        raw paths such as task.signal.oom_score_adj or\n"
+	"                        mm.map_count; NAME=HEADER gives a heading\n"
+	"  -L, --threads         a row for each thread\n"
+	"  -p, --pid PIDS        only these processes\n"
+	"  -u, --user USERS      only processes of these effective users\n"
+	"  -C, --command NAMES   only processes with these names; -p, -u and -C add up\n"
+	"      --sort KEYS       order by these columns; - before a key: descending\n"
+	"      --top N           the first N rows (of --sort -time, where no order is given)\n"
+	"      --forest          children below their parents\n"
+	"      --cross-check     compare the PID table with the process list and show what\n"
+	"                        only one of them has\n"
+	"      --explain         print how the values will be fetched, and fetch nothing\n"
+	"  -e, -A                accepted: all processes are the default\n",
+};

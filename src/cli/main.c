@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The program: global options, the table of commands, and what the commands share. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+static const struct command *const commands[] = { &cmd_ps,   &cmd_info, &cmd_fields,
+						  &cmd_type, &cmd_sym,	&cmd_print };
+
+#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static const char *const format_names[] = { "table", "json", "jsonl", "csv", "tsv" };
+
+static const char global_help[] =
+	"Usage: kwalk [OPTIONS] COMMAND [ARGS]\n"
+	"\n"
+	"Reads processes and kernel state straight out of kernel memory: the live\n"
+	"kernel's, a guest's RAM, a crash dump's. Needs no debug symbols.\n"
+	"\n"
+	"Options, before or behind the command:\n"
+	"  -t, --target TARGET   live (default), the path of a dump or guest RAM file,\n"
+	"                        or qemu:PID for a running QEMU\n"
+	"  -k, --symbols FILE    take symbols (and types) from this vmlinux or System.map\n"
+	"      --format FORMAT   table (default), json, jsonl, csv or tsv\n"
+	"      --no-headers      leave the heading out (table, csv, tsv)\n"
+	"      --no-mmap         read with pread, never map\n"
+	"  -v, --verbose         after the command, tell on standard error what it cost\n"
+	"  -h, --help            this text, or that of a command\n"
+	"      --version         print the version\n"
+	"\n"
+	"Commands:\n";
+
+static const char exit_help[] =
+	"\n"
+	"Exit codes: 0 done, 1 nothing matched, 2 wrong usage, 3 the target can't be\n"
+	"read, 4 done but incomplete.\n";
+
+static void print_help(const struct command *command)
+{
+	if (command) {
+		fputs(command->help, stdout);
+		printf("\nOptions for all commands: kwalk --help\n");
+		return;
+	}
+	fputs(global_help, stdout);
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	fputs(exit_help, stdout);
+}
+
+int cli_usage(const struct command *command, const char *fmt, ...)
+{
+	va_list args;
+
+	fputs("kwalk: ", stderr);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fprintf(stderr, "\nTry 'kwalk %s%s--help'.\n", command ? command->name : "", command ? " " : "");
+	return EXIT_USAGE;
+}
+
+int cli_fail(struct cli *cli, kw_status status)
+{
+	fflush(stdout);
+	fprintf(stderr, "kwalk: %s\n", kw_error(cli->ctx));
+	switch (status) {
+	case KW_OK: return EXIT_OK;
+	case KW_INVALID:
+	case KW_NOTFOUND: return EXIT_USAGE;
+	case KW_INCOMPLETE: return EXIT_INCOMPLETE;
+	default: return EXIT_UNREADABLE;
+	}
+}
+
+static bool take_format(struct cli *cli, const char *name)
+{
+	for (size_t i = 0; i < sizeof(format_names) / sizeof(format_names[0]); i++) {
+		if (strcmp(name, format_names[i]) == 0) {
+			cli->format = (enum kw_format)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool cli_option(struct cli *cli, const struct command *command, int option, int *ret_exit)
+{
+	switch (option) {
+	case 't': cli->target = optarg; return true;
+	case 'k': cli->symbols = optarg; return true;
+	case 'v': cli->verbose = true; return true;
+	case OPT_NO_HEADERS: cli->no_headers = true; return true;
+	case OPT_NO_MMAP: cli->no_mmap = true; return true;
+	case OPT_FORMAT:
+		if (take_format(cli, optarg))
+			return true;
+		*ret_exit =
+			cli_usage(command, "unknown format \"%s\": table, json, jsonl, csv or tsv", optarg);
+		return false;
+	case 'h':
+	case OPT_HELP:
+		print_help(command);
+		*ret_exit = EXIT_OK;
+		return false;
+	case OPT_VERSION:
+		printf("kwalk %s\n", kw_version());
+		*ret_exit = EXIT_OK;
+		return false;
+	default:
+		/* getopt_long() has said what is wrong. */
+		fprintf(stderr, "Try 'kwalk %s%s--help'.\n", command ? command->name : "",
+			command ? " " : "");
+		*ret_exit = EXIT_USAGE;
+		return false;
+	}
+}
+
+static const struct option global_options[] = { GLOBAL_LONG, { 0 } };
+
+bool cli_options_only(struct cli *cli, const struct command *command, int argc, char **argv, int *ret_exit)
+{
+	int option;
+
+	while ((option = getopt_long(argc, argv, GLOBAL_SHORT, global_options, NULL)) != -1)
+		if (!cli_option(cli, command, option, ret_exit))
+			return false;
+	return true;
+}
+
+int cli_open(struct cli *cli)
+{
+	struct kw_open_options opts = { .size = sizeof(opts),
+					.symbols = cli->symbols,
+					.no_mmap = cli->no_mmap };
+	kw_status status;
+
+	cli->ctx = kw_new();
+	if (!cli->ctx) {
+		fputs("kwalk: out of memory\n", stderr);
+		return EXIT_UNREADABLE;
+	}
+	status = kw_open(cli->ctx, cli->target, &opts);
+	if (!status)
+		return EXIT_OK;
+	cli_fail(cli, status);
+	return status == KW_INVALID ? EXIT_USAGE : EXIT_UNREADABLE;
+}
+
+static unsigned int terminal_width(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+		return 0;
+	return size.ws_col;
+}
+
+static bool wants_colour(void)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
+}
+
+int cli_writer(struct cli *cli, const struct kw_column *columns, size_t nr, bool tree, kw_writer **ret)
+{
+	struct kw_writer_options opts = {
+		.size = sizeof(opts),
+		.format = cli->format,
+		.no_headers = cli->no_headers,
+		.tree = tree,
+		.colour = wants_colour(),
+		.width = terminal_width(),
+	};
+	kw_status status = kw_writer_begin(cli->ctx, stdout, &opts, columns, nr, ret);
+
+	return status ? cli_fail(cli, status) : EXIT_OK;
+}
+
+int cli_writer_end(struct cli *cli, kw_writer *writer, int code)
+{
+	kw_status status = kw_writer_end(writer);
+
+	if (!status)
+		return code;
+	cli_fail(cli, status);
+	return code ? code : EXIT_INCOMPLETE;
+}
+
+struct kw_value cli_text(const char *text)
+{
+	return (struct kw_value){ .type = KW_VAL_STRING, .len = (uint32_t)strlen(text), .str = text };
+}
+
+static void print_cost(struct cli *cli)
+{
+	const struct kw_counters *c = kw_counters(cli->ctx);
+
+	fprintf(stderr,
+		"kwalk: %llu preads, %llu bytes; %llu page-table walks; %llu cache hits; %llu failed pages\n",
+		(unsigned long long)c->preads, (unsigned long long)c->pread_bytes,
+		(unsigned long long)c->walks, (unsigned long long)c->cache_hits,
+		(unsigned long long)c->faults);
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
+	return NULL;
+}
+
+static int run_help(const char *name)
+{
+	const struct command *command = name ? find_command(name) : NULL;
+
+	if (name && !command)
+		return cli_usage(NULL, "unknown command \"%s\"", name);
+	print_help(command);
+	return EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli = { 0 };
+	const struct command *command;
+	int option, code;
+
+	while ((option = getopt_long(argc, argv, "+" GLOBAL_SHORT, global_options, NULL)) != -1)
+		if (!cli_option(&cli, NULL, option, &code))
+			return code;
+	if (optind == argc)
+		return cli_usage(NULL, "no command given");
+	if (strcmp(argv[optind], "help") == 0)
+		return run_help(argv[optind + 1]);
+	command = find_command(argv[optind]);
+	if (!command)
+		return cli_usage(NULL, "unknown command \"%s\"", argv[optind]);
+	argc -= optind;
+	argv += optind;
+	argv[0] = "kwalk";
+	optind = 0;
+	code = command->run(&cli, argc, argv);
+	if (cli.verbose && cli.ctx && code != EXIT_USAGE && code != EXIT_UNREADABLE)
+		print_cost(&cli);
+	kw_free(cli.ctx);
+	if (fflush(stdout) && code == EXIT_OK)
+		code = EXIT_INCOMPLETE;
+	return code;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A stage: a set of columns that are fetched together, with one access plan.
+ *
+ * All stages of a query share its value array. Places 0..n-1 are the columns that are shown; behind them come the
+ * keys of the order and what computed fields need.
+ */
+#ifndef QUERY_STAGE_H
+#define QUERY_STAGE_H
+
+#include "kernel/field_table.h"
+
+/** A column as bound: a field of the catalogue or a raw path. */
+struct kw_binding {
+	const struct kw_field_def *def; /* NULL for a raw path */
+	struct kw_path path;		/* of a raw path */
+	struct kw_column column;	/* what the writer needs to know */
+};
+
+/** The value array of a query and how much of it is used. */
+struct kw_slots {
+	struct kw_value *values; /* allocated once all stages are bound */
+	uint32_t nr;
+};
+
+struct kw_stage_item {
+	const struct kw_field_def *def;
+	const struct kw_type *enumeration; /* of a raw path to an enum, else NULL */
+	uint32_t in;			   /* first of its needs, for compute() */
+	uint32_t out;
+};
+
+struct kw_constant {
+	uint32_t slot;
+	struct kw_value value;
+};
+
+struct kw_stage {
+	struct kw_plan plan;
+	struct {
+		struct kw_stage_item *item;
+		size_t nr, cap;
+	} computed;
+	struct {
+		struct kw_constant *item;
+		size_t nr, cap;
+	} constants; /* needs that this kernel lacks */
+	bool needs_clock, needs_cputime, needs_users;
+};
+
+void kw_stage_deinit(struct kw_stage *stage);
+
+/** Add a bound column; its value goes to slot `out`. */
+kw_status kw_stage_add(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_stage *stage,
+		       struct kw_slots *slots, const struct kw_binding *binding, uint32_t out);
+
+/** Add a path of kwalk's own, which must exist. */
+kw_status kw_stage_add_path(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_stage *stage,
+			    const char *path, uint32_t out);
+
+kw_status kw_stage_finish(kw_ctx *ctx, struct kw_stage *stage);
+
+/** Fetch and compute the columns of one row. Returns the state of the task_struct's memory. */
+kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_value *values);
+
+/**
+ * Bind a column by its name: a field, an alias, or a raw path.
+ *
+ * @param name  borrowed for the life of the binding (kw_column.name)
+ */
+kw_status kw_bind(kw_ctx *ctx, const struct kw_kernel *kernel, const char *name, struct kw_binding *ret);
+
+#endif
