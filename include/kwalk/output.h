@@ -16,7 +16,8 @@
  *             an empty string is "". Rows end in a single newline
  *   TSV       \t \n \\, \xNN for the rest of the above            nothing  0x...     hex     nothing
  *
- * Integers and enums are exact in all formats, floats have as many digits as it takes to read the same number again.
+ * Integers and enums are exact in all formats, floats have 15 to 17 digits: as many
+ * as it takes to read the same number again.
  * An address is a string in JSON because many readers (jq) keep numbers as doubles, which end at 2^53.
  */
 #ifndef KWALK_OUTPUT_H

@@ -18,7 +18,7 @@ void kw_put_int(struct kw_strbuf *sb, int64_t i);
 /** Append 0x and the number in hexadecimal, without leading zeros. */
 void kw_put_hex(struct kw_strbuf *sb, uint64_t u);
 
-/** Append a finite number so that reading it gives the same double again, with as few digits as that takes. */
+/** Append a finite number with the fewest digits, of 15 to 17, with which reading it gives the same double again. */
 void kw_put_double(struct kw_strbuf *sb, double f);
 
 /** Append bytes as pairs of hexadecimal digits. */
