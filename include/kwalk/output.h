@@ -5,20 +5,20 @@
  * Machine formats show base units and are never truncated. Everything read from the kernel is sanitised for the
  * format it goes to: terminal escapes, invalid UTF-8, CSV formulas.
  *
- *             string (column names and headings as well)         absent   address   bytes   NaN, infinite
- *   table     as kw_put_safe()                                   -        0x...     hex     -
- *   JSON, -L  \uNNNN for all that kw_put_safe() escapes, \udcNN   null     "0x..."   "hex"   null
- *             for a byte that is not UTF-8 (a lone surrogate, as
- *             Python's surrogateescape): no byte is lost
- *   CSV       \xNN for controls but tab and newline, for what is  nothing  0x...     hex     nothing
- *             invisible and for bytes that are not UTF-8; \ as it
- *             is; ' in front of a first = + - @ tab newline CR;
- *             an empty string is "". Rows end in a single newline
- *   TSV       \t \n \\, \xNN for the rest of the above            nothing  0x...     hex     nothing
+ * Strings, column names and headings among them:
+ *   table  as kw_put_safe() writes them
+ *   JSON   \uNNNN for all that kw_put_safe() escapes; a byte that is not UTF-8 is \udcNN, a lone surrogate, as
+ *          Python's surrogateescape has it: no byte is lost
+ *   TSV    \t \n \\, and \xNN for each byte of what else kw_put_safe() escapes: no byte is lost
+ *   CSV    \xNN likewise, but tab, newline and backslash stay as they are, because readers of CSV know no escapes; '
+ *          before a first = + - @ tab newline CR, which a spreadsheet takes for a formula
  *
- * Integers and enums are exact in all formats, floats have 15 to 17 digits: as many
- * as it takes to read the same number again.
- * An address is a string in JSON because many readers (jq) keep numbers as doubles, which end at 2^53.
+ * Integers and enums are exact in all formats; floats have 15 to 17 digits, as many as it takes to read the same
+ * number again. Addresses are 0x..., in JSON as a string, because many of its readers (jq) keep numbers as doubles,
+ * which are exact to 2^53 only. Bytes are pairs of hexadecimal digits.
+ *
+ * An absent value, and a number that is infinite or none, is - in a table, null in JSON, nothing in CSV and TSV. An
+ * empty string is "" in CSV, which tells it from an absent one. Rows of CSV end in a newline alone.
  */
 #ifndef KWALK_OUTPUT_H
 #define KWALK_OUTPUT_H
