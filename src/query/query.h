@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A query as bound, and the run under way. query.c binds, run.c walks and hands out rows, order.c sorts them and puts
+ * children after their parents.
+ */
+#ifndef QUERY_QUERY_H
+#define QUERY_QUERY_H
+
+#include <kwalk/query.h>
+
+#include "kernel/task_walk.h"
+#include "query/stage.h"
+
+struct names {
+	char **item;
+	size_t nr, cap;
+};
+
+struct bindings {
+	struct kw_binding *item;
+	size_t nr, cap;
+};
+
+struct sort_key {
+	struct kw_binding binding;
+	bool descending;
+};
+
+struct sort_keys {
+	struct sort_key *item;
+	size_t nr, cap;
+};
+
+struct numbers {
+	uint32_t *item;
+	size_t nr, cap;
+};
+
+/* A row whose keys have been fetched; the keys themselves lie in one array, nr_keys a row. */
+struct pending {
+	struct kw_task_ref ref;
+	int32_t pid, tid, ppid;
+	uint64_t start_time;
+	size_t order; /* of being found: the last key */
+	uint32_t depth;
+};
+
+struct pendings {
+	struct pending *item;
+	size_t nr, cap;
+};
+
+struct key_values {
+	struct kw_value *item;
+	size_t nr, cap;
+};
+
+struct kw_query {
+	kw_ctx *ctx;
+	const struct kw_kernel *kernel;
+	bool threads, forest;
+	uint64_t limit;
+	struct names text; /* everything cut from the options */
+	struct bindings columns;
+	struct kw_column *shown;
+	struct sort_keys sort;
+	struct numbers pids, users;
+	struct names names;
+	bool selects_pids, selects_users, selects_names;
+	struct kw_slots slots;
+	uint32_t first_key;					  /* slot of the first sort key */
+	uint32_t tid_slot, start_slot, ppid_slot;		  /* of the key stage */
+	uint32_t select_uid, select_comm, check_pid, check_start; /* other hidden slots */
+	struct kw_stage select, keys, show;
+	struct kw_row row;
+	struct kw_clock clock;
+	struct kw_query_counts counts;
+	kw_status damage; /* state of the first damaged row */
+	/* the run under way */
+	kw_row_fn fn;
+	void *arg;
+	bool stop, failed;
+	int32_t leader_pid;
+	struct pendings pending;
+	struct key_values key_values;
+	struct names key_text;
+};
+
+/** Copy text into a list that owns its strings; NULL when memory runs out. */
+char *kw_names_add(struct names *names, const char *from, size_t len);
+
+/** Free the strings; the list stays usable. */
+void kw_names_clear(struct names *names);
+
+/** True when rows have an order, so that keys are fetched first. */
+bool kw_query_is_ordered(const struct kw_query *q);
+
+/** Put q->pending into its order. False when memory runs out. */
+bool kw_query_order(struct kw_query *q);
+
+#endif

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Running a query.
+ *
+ * Without an order rows are handed out as they are walked. With one, a first stage fetches only the keys of all rows,
+ * and the columns are fetched for the rows that will be shown, after checking that each is still the same task.
+ */
+#include "query/query.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "memory/memory.h"
+#include "util/array.h"
+#include "util/error.h"
+
+#define MAX_TRIES 3
+#define PREFETCH  4 /* rows ahead */
+
+static void note_damage(kw_query *q, kw_status status)
+{
+	if (!q->counts.damaged++)
+		q->damage = status;
+}
+
+static void begin_row(kw_query *q, const struct kw_task_ref *ref)
+{
+	q->row.task = ref->task;
+	q->row.text_used = 0;
+	kw_cputime_next_row(q->row.cputime);
+}
+
+enum outcome { ROW_GOOD, ROW_GONE, ROW_TORN };
+
+/*
+ * Run a stage on a task. On a changing target the task must still be the one that was found after its values have
+ * been copied, and the objects they came from must still be its own; else the row is read again.
+ */
+static enum outcome run_stage(kw_query *q, struct kw_stage *stage, const struct kw_task_ref *ref,
+			      kw_status *status)
+{
+	for (int tries = 0; tries < MAX_TRIES; tries++) {
+		begin_row(q, ref);
+		*status = kw_stage_run(stage, &q->row, q->slots.values);
+		if (!q->kernel->is_live)
+			return ROW_GOOD;
+		if (!kw_task_is_alive(q->ctx, q->kernel, ref))
+			return ROW_GONE;
+		if (!kw_plan_changed(q->ctx, &stage->plan, ref->task))
+			return ROW_GOOD;
+		q->counts.retried++;
+	}
+	return ROW_TORN;
+}
+
+static bool matches_name(const kw_query *q, const struct kw_value *comm)
+{
+	for (size_t i = 0; comm->type == KW_VAL_STRING && i < q->names.nr; i++)
+		if (strlen(q->names.item[i]) == comm->len &&
+		    memcmp(q->names.item[i], comm->str, comm->len) == 0)
+			return true;
+	return false;
+}
+
+static bool contains(const struct numbers *numbers, uint64_t number)
+{
+	for (size_t i = 0; i < numbers->nr; i++)
+		if (numbers->item[i] == number)
+			return true;
+	return false;
+}
+
+/* Selectors add to each other, as in ps. */
+static bool is_selected(kw_query *q, const struct kw_task_ref *ref)
+{
+	const struct kw_value *v = q->slots.values;
+	kw_status status;
+
+	if (!q->selects_pids && !q->selects_users && !q->selects_names)
+		return true;
+	if (q->selects_pids && contains(&q->pids, (uint64_t)ref->pid))
+		return true;
+	if (!q->selects_users && !q->selects_names)
+		return false;
+	if (run_stage(q, &q->select, ref, &status) == ROW_GONE)
+		return false;
+	if (status)
+		note_damage(q, status);
+	if (q->selects_users && v[q->select_uid].type != KW_VAL_ABSENT &&
+	    contains(&q->users, v[q->select_uid].u))
+		return true;
+	return q->selects_names && matches_name(q, &v[q->select_comm]);
+}
+
+static bool is_damaged_value(const struct kw_value *value)
+{
+	return value->type == KW_VAL_ABSENT &&
+	       (value->absent == KW_ABSENT_NOT_IN_DUMP || value->absent == KW_ABSENT_UNREADABLE ||
+		value->absent == KW_ABSENT_UNMAPPED);
+}
+
+/* A row counts as damaged when something in it could not be read, however much else is there. */
+static void check_damage(kw_query *q, kw_status status)
+{
+	if (status) {
+		note_damage(q, status);
+		return;
+	}
+	for (size_t i = 0; i < q->columns.nr; i++) {
+		if (is_damaged_value(&q->slots.values[i])) {
+			note_damage(q, KW_ABSENT);
+			return;
+		}
+	}
+}
+
+static void hand_out(kw_query *q, const struct kw_row_identity *id)
+{
+	q->counts.rows++;
+	if (!q->fn(q->slots.values, id, q->arg))
+		q->stop = true;
+}
+
+static void show_row(kw_query *q, const struct kw_task_ref *ref, struct kw_row_identity *id)
+{
+	const struct kw_value *pid = &q->slots.values[q->check_pid];
+	kw_status status;
+	enum outcome outcome = run_stage(q, &q->show, ref, &status);
+
+	if (outcome == ROW_GONE) {
+		q->counts.gone++;
+		return;
+	}
+	if (outcome == ROW_TORN)
+		q->counts.torn++;
+	if (!status && ref->pid_struct && (pid->type == KW_VAL_ABSENT || pid->i != ref->pid)) {
+		/* Not a task, or that of another ID: nothing in it is to be believed. */
+		note_damage(q, KW_FORMAT);
+		return;
+	}
+	check_damage(q, status);
+	id->tid = pid->type == KW_VAL_ABSENT ? ref->pid : (int32_t)pid->i;
+	id->address = ref->task;
+	hand_out(q, id);
+}
+
+/* Strings of keys are copied: the plan reuses its storage with the next row. */
+static bool keep_keys(kw_query *q)
+{
+	for (uint32_t i = 0; i < q->sort.nr; i++) {
+		struct kw_value v = q->slots.values[q->first_key + i];
+
+		if (v.type == KW_VAL_STRING || v.type == KW_VAL_BYTES) {
+			v.str = kw_names_add(&q->key_text, v.str, v.len);
+			if (!v.str)
+				return false;
+		}
+		if (!kw_array_push(&q->key_values, v))
+			return false;
+	}
+	return true;
+}
+
+static void keep_row(kw_query *q, const struct kw_task_ref *ref)
+{
+	const struct kw_value *v = q->slots.values;
+	struct pending p = { .ref = *ref, .order = q->pending.nr };
+	kw_status status;
+
+	if (run_stage(q, &q->keys, ref, &status) == ROW_GONE) {
+		q->counts.gone++;
+		return;
+	}
+	p.pid = q->leader_pid;
+	p.tid = v[q->tid_slot].type == KW_VAL_ABSENT ? ref->pid : (int32_t)v[q->tid_slot].i;
+	p.start_time = v[q->start_slot].type == KW_VAL_ABSENT ? 0 : v[q->start_slot].u;
+	p.ppid = v[q->ppid_slot].type == KW_VAL_ABSENT ? 0 : (int32_t)v[q->ppid_slot].i;
+	if (!keep_keys(q) || !kw_array_push(&q->pending, p))
+		q->failed = q->stop = true;
+}
+
+static void take_row(kw_query *q, const struct kw_task_ref *ref)
+{
+	if (kw_query_is_ordered(q)) {
+		keep_row(q, ref);
+	} else {
+		struct kw_row_identity id = { .pid = q->leader_pid };
+
+		show_row(q, ref, &id);
+		if (q->limit && q->counts.rows == q->limit)
+			q->stop = true;
+	}
+}
+
+static bool take_thread(kw_ctx *ctx, uint64_t task, void *arg)
+{
+	kw_query *q = arg;
+	const struct kw_task_layout *t = &q->kernel->task;
+	struct kw_task_ref ref = { .task = task };
+	uint32_t tid;
+
+	if (kw_read_u64(ctx, task + t->thread_pid, &ref.pid_struct) != KW_OK ||
+	    kw_read_u32(ctx, task + t->pid, &tid) != KW_OK) {
+		note_damage(q, KW_ABSENT);
+		return !q->stop;
+	}
+	ref.pid = (int32_t)tid;
+	take_row(q, &ref);
+	return !q->stop;
+}
+
+static void take_process(kw_query *q, const struct kw_task_ref *ref)
+{
+	kw_status status;
+
+	if (!is_selected(q, ref))
+		return;
+	q->leader_pid = ref->pid;
+	if (!q->threads) {
+		take_row(q, ref);
+		return;
+	}
+	status = kw_threads_each(q->ctx, q->kernel, ref->task, take_thread, q);
+	if (status && (!q->kernel->is_live || kw_task_is_alive(q->ctx, q->kernel, ref)))
+		note_damage(q, status);
+}
+
+static kw_status walk_pids(kw_query *q)
+{
+	for (size_t i = 0; i < q->pids.nr && !q->stop; i++) {
+		struct kw_task_ref ref;
+		kw_status status = kw_pid_lookup(q->ctx, q->kernel, (int32_t)q->pids.item[i], &ref);
+
+		if (!status)
+			take_process(q, &ref);
+		else if (status != KW_NOTFOUND)
+			note_damage(q, status);
+	}
+	return KW_OK;
+}
+
+static kw_status walk_all(kw_query *q)
+{
+	const struct kw_plan *plan = kw_query_is_ordered(q) ? &q->keys.plan : &q->show.plan;
+	struct kw_task_ref refs[KW_TASK_BATCH];
+	struct kw_pid_walk walk;
+	unsigned int nr;
+	kw_status status = kw_pid_walk_begin(q->ctx, q->kernel, &walk);
+
+	if (status)
+		return status;
+	while (!q->stop && kw_pid_walk_next(q->ctx, q->kernel, &walk, refs, &nr)) {
+		for (unsigned int i = 0; i < nr && i < PREFETCH; i++)
+			kw_plan_prefetch(q->ctx, plan, refs[i].task);
+		for (unsigned int i = 0; i < nr && !q->stop; i++) {
+			if (i + PREFETCH < nr)
+				kw_plan_prefetch(q->ctx, plan, refs[i + PREFETCH].task);
+			take_process(q, &refs[i]);
+		}
+	}
+	if (walk.damaged)
+		note_damage(q, walk.damage);
+	if (walk.xa.damaged)
+		note_damage(q, walk.xa.damage);
+	q->counts.damaged += walk.damaged + walk.xa.damaged - !!walk.damaged - !!walk.xa.damaged;
+	return KW_OK;
+}
+
+/* The second step: the columns of the rows that are left, if they are still the same tasks. */
+static void show_pending(kw_query *q)
+{
+	for (size_t i = 0; i < q->pending.nr && !q->stop; i++) {
+		const struct pending *p = &q->pending.item[i];
+		struct kw_row_identity id = { .pid = p->pid, .start_time = p->start_time, .depth = p->depth };
+
+		if (q->limit && q->counts.rows == q->limit)
+			break;
+		show_row(q, &p->ref, &id);
+	}
+}
+
+static kw_status order_and_show(kw_query *q)
+{
+	if (!kw_query_order(q))
+		return kw_fail_nomem(q->ctx);
+	show_pending(q);
+	return KW_OK;
+}
+
+static kw_status say_damage(kw_query *q)
+{
+	return kw_fail(q->ctx, KW_INCOMPLETE, "%s: %" PRIu64 " of the tasks could not be read wholly (%s)",
+		       kw_memory_name(q->ctx->target->memory), q->counts.damaged,
+		       q->damage == KW_FORMAT ? "damaged structure"
+					      : kw_absent_text(kw_absent_of_status(q->damage)));
+}
+
+static kw_status run(kw_query *q)
+{
+	kw_status status = KW_OK;
+
+	q->row.clock = NULL;
+	if (q->show.needs_clock || q->keys.needs_clock) {
+		if (kw_clock_read(q->ctx, q->kernel, &q->clock) == KW_OK)
+			q->row.clock = &q->clock;
+		kw_clear_error(q->ctx);
+	}
+	if (q->selects_pids && !q->selects_users && !q->selects_names)
+		status = walk_pids(q);
+	else
+		status = walk_all(q);
+	if (!status && q->failed)
+		status = kw_fail_nomem(q->ctx);
+	if (!status && kw_query_is_ordered(q))
+		status = order_and_show(q);
+	if (!status && q->counts.damaged)
+		status = say_damage(q);
+	return status;
+}
+
+kw_status kw_query_run(kw_query *q, kw_row_fn fn, void *arg)
+{
+	kw_status status;
+
+	q->fn = fn;
+	q->arg = arg;
+	q->stop = q->failed = false;
+	q->counts = (struct kw_query_counts){ 0 };
+	q->damage = KW_OK;
+	q->pending.nr = 0;
+	q->key_values.nr = 0;
+	kw_names_clear(&q->key_text);
+	kw_pass_begin(q->ctx);
+	status = run(q);
+	kw_pass_end(q->ctx);
+	return status;
+}
