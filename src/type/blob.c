@@ -192,127 +192,138 @@ kw_status kw_blob_from_memory(kw_ctx *ctx, uint64_t addr, uint64_t size, struct 
 
 /* Search by shape */
 
-/* One range that is searched, by virtual or by physical address. */
+/* A search, and the range that it is in. */
 struct scan {
+	kw_blob_accept *accept;
+	void *arg;
+	bool accepted;
+	bool physical; /* addresses are physical ones */
 	uint64_t addr, size;
-	bool physical;
-	uint64_t best_addr, best_size; /* the largest blob so far */
-	uint8_t *buffer;	       /* SCAN_CHUNK + KW_BTF_HEADER_SIZE bytes */
+	uint8_t *buffer; /* a chunk's bytes where they are not mapped */
 };
+
+/* Headers that straddle two chunks are found in the first. */
+#define CHUNK_BYTES (SCAN_CHUNK + 64)
 
 static kw_status scan_read(kw_ctx *ctx, const struct scan *scan, uint64_t addr, void *buf, size_t len)
 {
 	return scan->physical ? kw_read_phys(ctx, addr, buf, len) : kw_read(ctx, addr, buf, len);
 }
 
-/* What remains of a chunk from an address on, in place or copied; NULL when it can't be read. */
-static const uint8_t *scan_bytes(kw_ctx *ctx, const struct scan *scan, uint64_t addr, size_t len)
+static const void *scan_view(kw_ctx *ctx, const struct scan *scan, uint64_t addr, size_t len)
 {
-	const void *view = scan->physical ? kw_view_phys(ctx, addr, len) : kw_view(ctx, addr, len);
+	return scan->physical ? kw_view_phys(ctx, addr, len) : kw_view(ctx, addr, len);
+}
+
+/* A chunk in place or copied; NULL when it can't be read. */
+static const uint8_t *scan_chunk_bytes(kw_ctx *ctx, const struct scan *scan, uint64_t addr, size_t len)
+{
+	const void *view = scan_view(ctx, scan, addr, len);
 
 	if (view)
 		return view;
 	return scan_read(ctx, scan, addr, scan->buffer, len) ? NULL : scan->buffer;
 }
 
-/* The kernel's strings begin with a NUL, and its types with a record of a known kind. */
-static bool is_plausible(kw_ctx *ctx, const struct scan *scan, uint64_t addr, uint64_t size)
+static bool take_found(kw_ctx *ctx, const struct scan *scan, uint64_t addr, uint64_t size,
+		       struct kw_blob *ret)
 {
+	const void *view = scan_view(ctx, scan, addr, size);
+	void *data;
+
+	*ret = (struct kw_blob){ view, size, KW_BTF_IN_PLACE };
+	if (view)
+		return true;
+	data = blob_room(size);
+	if (!data)
+		return false;
+	*ret = (struct kw_blob){ data, size, KW_BTF_MAPPED };
+	if (scan_read(ctx, scan, addr, data, size) == KW_OK)
+		return true;
+	munmap(data, size);
+	return false;
+}
+
+static void offer_found(kw_ctx *ctx, struct scan *scan, uint64_t addr, uint64_t size)
+{
+	struct kw_blob blob;
 	uint8_t last;
 
-	return size >= BLOB_MIN && size <= scan->addr + scan->size - addr &&
-	       scan_read(ctx, scan, addr + size - 1, &last, 1) == KW_OK && !last;
+	/* The strings end a blob, and with a NUL: a cheap test before megabytes are copied. */
+	if (size < BLOB_MIN || size > scan->size - (addr - scan->addr) ||
+	    scan_read(ctx, scan, addr + size - 1, &last, 1) || last)
+		return;
+	if (take_found(ctx, scan, addr, size, &blob))
+		scan->accepted = scan->accept(ctx, &blob, addr, scan->arg);
 }
 
 static void scan_chunk(kw_ctx *ctx, struct scan *scan, uint64_t addr, size_t len)
 {
 	static const uint8_t start[] = { KW_BTF_MAGIC & 0xff, KW_BTF_MAGIC >> 8, 1, 0 };
-	const uint8_t *bytes = scan_bytes(ctx, scan, addr, len), *at = bytes;
+	const uint8_t *bytes = scan_chunk_bytes(ctx, scan, addr, len), *at = bytes;
 
-	while (at && (at = memmem(at, len - (size_t)(at - bytes), start, sizeof(start)))) {
-		uint64_t found = addr + (uint64_t)(at - bytes);
-		uint64_t size = kw_btf_blob_size(at, len - (size_t)(at - bytes));
+	while (at && !scan->accepted && (at = memmem(at, len - (size_t)(at - bytes), start, sizeof(start)))) {
+		size_t off = (size_t)(at - bytes);
 
-		if (size > scan->best_size && is_plausible(ctx, scan, found, size)) {
-			scan->best_addr = found;
-			scan->best_size = size;
-		}
+		if (off < SCAN_CHUNK)
+			offer_found(ctx, scan, addr + off, kw_btf_blob_size(at, len - off));
 		at++;
 	}
 }
 
-/* A chunk that can't be read as a whole is read by pages. */
 static void scan_range(kw_ctx *ctx, struct scan *scan)
 {
-	for (uint64_t off = 0; off < scan->size; off += SCAN_CHUNK) {
+	for (uint64_t off = 0; off < scan->size && !scan->accepted; off += SCAN_CHUNK) {
 		uint64_t left = scan->size - off;
-		/* Headers that straddle two chunks are found in the first. */
-		size_t len = left < SCAN_CHUNK + KW_BTF_HEADER_SIZE ? (size_t)left
-								    : SCAN_CHUNK + KW_BTF_HEADER_SIZE;
 
-		scan_chunk(ctx, scan, scan->addr + off, len);
+		scan_chunk(ctx, scan, scan->addr + off, left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES);
 	}
 }
 
-static kw_status take_scanned(kw_ctx *ctx, const struct scan *scan, struct kw_blob *ret)
+static void scan_image(kw_ctx *ctx, struct scan *scan)
 {
-	const void *view;
-	void *data;
+	size_t nr;
+	const struct kw_segment *segments = kw_segments(ctx, &nr);
 
-	if (!scan->physical)
-		return kw_blob_from_memory(ctx, scan->best_addr, scan->best_size, ret);
-	view = kw_view_phys(ctx, scan->best_addr, scan->best_size);
-	if (view) {
-		*ret = (struct kw_blob){ view, scan->best_size, KW_BTF_IN_PLACE };
-		return KW_OK;
-	}
-	data = blob_room(scan->best_size);
-	if (!data)
-		return kw_fail_nomem(ctx);
-	*ret = (struct kw_blob){ data, scan->best_size, KW_BTF_MAPPED };
-	return kw_read_phys(ctx, scan->best_addr, data, scan->best_size);
-}
-
-static void scan_segments(kw_ctx *ctx, struct scan *scan, const struct kw_segment *segments, size_t nr,
-			  bool text)
-{
-	for (size_t i = 0; i < nr; i++) {
-		if (text && (segments[i].kind != KW_SEG_TEXT || segments[i].vaddr == KW_NO_ADDR))
+	scan->physical = false;
+	for (size_t i = 0; i < nr && !scan->accepted; i++) {
+		if (segments[i].kind != KW_SEG_TEXT || segments[i].vaddr == KW_NO_ADDR)
 			continue;
-		scan->physical = !text;
-		scan->addr = text ? segments[i].vaddr : segments[i].paddr;
+		scan->addr = segments[i].vaddr;
 		scan->size = segments[i].size;
 		scan_range(ctx, scan);
-		if (scan->best_size)
-			return;
+	}
+	if (scan->accepted || !kw_vmcoreinfo_number(ctx, "SYMBOL(_stext)", &scan->addr))
+		return;
+	scan->addr &= -(uint64_t)HUGE_PAGE;
+	scan->size = IMAGE_MAX;
+	scan_range(ctx, scan);
+}
+
+static void scan_physical(kw_ctx *ctx, struct scan *scan)
+{
+	size_t nr;
+	const struct kw_segment *segments = kw_memory_physical(ctx->target->memory, &nr);
+
+	scan->physical = true;
+	for (size_t i = 0; i < nr && !scan->accepted; i++) {
+		scan->addr = segments[i].paddr;
+		scan->size = segments[i].size;
+		scan_range(ctx, scan);
 	}
 }
 
-kw_status kw_blob_search(kw_ctx *ctx, struct kw_blob *ret, uint64_t *ret_addr)
+kw_status kw_blob_search(kw_ctx *ctx, kw_blob_accept *accept, void *arg)
 {
-	struct scan scan = { .buffer = malloc(SCAN_CHUNK + KW_BTF_HEADER_SIZE) };
-	const struct kw_segment *segments;
-	kw_status status;
-	size_t nr;
+	struct scan scan = { .accept = accept, .arg = arg, .buffer = malloc(CHUNK_BYTES) };
 
 	if (!scan.buffer)
 		return kw_fail_nomem(ctx);
-	segments = kw_segments(ctx, &nr);
-	scan_segments(ctx, &scan, segments, nr, true);
-	if (!scan.best_size && kw_vmcoreinfo_number(ctx, "SYMBOL(_stext)", &scan.addr)) {
-		scan.addr &= -(uint64_t)HUGE_PAGE;
-		scan.size = IMAGE_MAX;
-		scan.physical = false;
-		scan_range(ctx, &scan);
-	}
-	if (!scan.best_size) {
-		segments = kw_memory_physical(ctx->target->memory, &nr);
-		scan_segments(ctx, &scan, segments, nr, false);
-	}
+	scan_image(ctx, &scan);
+	if (!scan.accepted)
+		scan_physical(ctx, &scan);
 	free(scan.buffer);
-	if (!scan.best_size)
+	if (!scan.accepted)
 		return kw_fail(ctx, KW_NOTFOUND, "nothing in memory looks like it");
-	*ret_addr = scan.best_addr;
-	status = take_scanned(ctx, &scan, ret);
-	return status;
+	return KW_OK;
 }

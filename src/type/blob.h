@@ -26,7 +26,16 @@ kw_status kw_blob_from_memory(kw_ctx *ctx, uint64_t addr, uint64_t size, struct 
 /** Copy the .BTF section of an ELF file. KW_NOTFOUND when it has none. */
 kw_status kw_blob_from_elf(kw_ctx *ctx, const char *path, struct kw_blob *ret);
 
-/** Search the kernel image, or all memory, for what looks like the kernel's BTF. KW_NOTFOUND when nothing does. */
-kw_status kw_blob_search(kw_ctx *ctx, struct kw_blob *ret, uint64_t *ret_addr);
+/** Decide about a blob that a search has found: take it and return true, or give it back and return false. */
+typedef bool kw_blob_accept(kw_ctx *ctx, const struct kw_blob *blob, uint64_t addr, void *arg);
+
+/**
+ * Search the kernel image, else all memory, for what looks like a kernel's BTF.
+ *
+ * Memory often holds damaged copies, left over from when the kernel was unpacked: accept must look closely.
+ *
+ * @return KW_OK when accept has taken a blob; KW_NOTFOUND
+ */
+kw_status kw_blob_search(kw_ctx *ctx, kw_blob_accept *accept, void *arg);
 
 #endif

@@ -27,6 +27,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define WALK_AHEAD	   2048
 #define LAYOUT_HEADER_SIZE 32		    /* of a header that names a layout section */
 #define NR_MAX		   ((1u << 24) - 2) /* types: what a slot can hold */
 
@@ -402,6 +403,8 @@ static kw_status walk_records(kw_ctx *ctx, struct kw_btf *btf)
 	for (uint32_t pos = 0; pos < btf->types_len && !status; pos += size) {
 		uint32_t info, kind, name;
 
+		/* A record's place is only known from the one before: the processor can't look ahead by itself. */
+		__builtin_prefetch(btf->types + pos + WALK_AHEAD);
 		size = checked_size(btf, pos);
 		if (!size)
 			return bad_record(ctx, btf, pos);

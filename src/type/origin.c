@@ -42,82 +42,119 @@ static double milliseconds(void)
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-/* Ways to a blob; each writes to `how` where the blob was. */
+/* What a way of finding the kernel's blob has come to. */
+struct found {
+	struct kw_btf *btf;
+	const char *use; /* how its bytes are used */
+	char how[160];	 /* where they lie */
+};
 
-static kw_status from_file(kw_ctx *ctx, struct kw_blob *blob, char *how, size_t size)
+static kw_status open_blob(kw_ctx *ctx, const struct kw_blob *blob, struct found *ret)
 {
-	if (kw_memory_kind(ctx->target->memory) != KW_SOURCE_LIVE)
-		return KW_NOTFOUND;
-	snprintf(how, size, "%s", KERNEL_FILE);
-	return kw_blob_from_file(ctx, KERNEL_FILE, blob);
+	static const char *const uses[] = {
+		[KW_BTF_IN_PLACE] = "used in place",
+		[KW_BTF_MALLOCED] = "copied",
+		[KW_BTF_MAPPED] = "copied or mapped",
+	};
+
+	ret->use = uses[blob->storage];
+	return kw_btf_open(ctx, blob->data, blob->size, blob->storage, NULL, &ret->btf);
 }
 
-static kw_status from_symbols(kw_ctx *ctx, struct kw_blob *blob, char *how, size_t size)
+static kw_status from_file(kw_ctx *ctx, struct found *ret)
+{
+	struct kw_blob blob;
+	kw_status status;
+
+	if (kw_memory_kind(ctx->target->memory) != KW_SOURCE_LIVE)
+		return KW_NOTFOUND;
+	snprintf(ret->how, sizeof(ret->how), "%s", KERNEL_FILE);
+	status = kw_blob_from_file(ctx, KERNEL_FILE, &blob);
+	return status ? status : open_blob(ctx, &blob, ret);
+}
+
+static kw_status from_symbols(kw_ctx *ctx, struct found *ret)
 {
 	struct kw_symbol_query query[] = { { "__start_BTF", KW_NO_ADDR }, { "__stop_BTF", KW_NO_ADDR } };
 	kw_status status = kw_symbol_addresses(ctx, query, 2);
+	struct kw_blob blob;
 
 	if (status)
 		return status;
 	if (query[0].addr == KW_NO_ADDR || query[1].addr == KW_NO_ADDR || query[1].addr < query[0].addr)
-		return kw_fail(ctx, KW_NOTFOUND, "no symbols __start_BTF and __stop_BTF");
-	snprintf(how, size, "memory at __start_BTF");
-	status = kw_blob_from_memory(ctx, query[0].addr, query[1].addr - query[0].addr, blob);
-	return status ? kw_fail_in(ctx, "__start_BTF") : KW_OK;
+		return KW_NOTFOUND;
+	snprintf(ret->how, sizeof(ret->how), "memory at __start_BTF");
+	status = kw_blob_from_memory(ctx, query[0].addr, query[1].addr - query[0].addr, &blob);
+	return status ? status : open_blob(ctx, &blob, ret);
 }
 
-static kw_status from_vmlinux(kw_ctx *ctx, struct kw_blob *blob, char *how, size_t size)
+static kw_status from_vmlinux(kw_ctx *ctx, struct found *ret)
 {
 	const char *path = kw_symbols_vmlinux(ctx);
+	struct kw_blob blob;
+	kw_status status;
 
 	if (!path)
 		return KW_NOTFOUND;
-	snprintf(how, size, "section .BTF of %s", path);
-	return kw_blob_from_elf(ctx, path, blob);
+	snprintf(ret->how, sizeof(ret->how), "section .BTF of %s", path);
+	status = kw_blob_from_elf(ctx, path, &blob);
+	return status ? status : open_blob(ctx, &blob, ret);
 }
 
-static kw_status from_search(kw_ctx *ctx, struct kw_blob *blob, char *how, size_t size)
+/* Programs have BTF, too; only a kernel's knows tasks. */
+static bool accept_kernel(kw_ctx *ctx, const struct kw_blob *blob, uint64_t addr, void *arg)
 {
-	uint64_t addr = 0;
-	kw_status status = kw_blob_search(ctx, blob, &addr);
+	struct found *found = arg;
+	uint32_t id;
 
-	snprintf(how, size, "memory at 0x%llx, found by its shape", (unsigned long long)addr);
+	snprintf(found->how, sizeof(found->how), "memory at 0x%llx, found by its shape",
+		 (unsigned long long)addr);
+	if (open_blob(ctx, blob, found))
+		return false;
+	if (kw_btf_find(found->btf, "task_struct", KW_BTF_STRUCT, &id))
+		return true;
+	kw_btf_free(found->btf);
+	found->btf = NULL;
+	return false;
+}
+
+static kw_status from_search(kw_ctx *ctx, struct found *ret)
+{
+	kw_status status = kw_blob_search(ctx, accept_kernel, ret);
+
+	/* That nothing was found where nothing need be is no damage to speak of. */
+	if (status)
+		ret->how[0] = '\0';
 	return status;
-}
-
-static void describe(struct kw_types *types, const char *how, bool in_place, double begun)
-{
-	snprintf(types->description, sizeof(types->description), "BTF from %s: %u types, %s, %.1f ms", how,
-		 kw_btf_nr(types->kernel), in_place ? "used in place" : "copied", milliseconds() - begun);
 }
 
 static kw_status find_kernel(kw_ctx *ctx, struct kw_types *types)
 {
-	static kw_status (*const ways[])(kw_ctx *, struct kw_blob *, char *,
-					 size_t) = { from_file, from_symbols, from_vmlinux, from_search };
+	static kw_status (*const ways[])(kw_ctx *, struct found *) = { from_file, from_symbols, from_vmlinux,
+								       from_search };
 	double begun = milliseconds();
-	kw_status worst = KW_NOTFOUND;
+	kw_status worst = KW_UNREADABLE;
 	char damage[512] = "";
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-		struct kw_blob blob;
-		char how[160];
-		kw_status status = ways[i](ctx, &blob, how, sizeof(how));
+		struct found found = { 0 };
+		kw_status status = ways[i](ctx, &found);
 
-		if (status)
-			continue;
-		status = kw_btf_open(ctx, blob.data, blob.size, blob.storage, NULL, &types->kernel);
 		if (!status) {
-			describe(types, how, blob.storage == KW_BTF_IN_PLACE, begun);
+			types->kernel = found.btf;
+			snprintf(types->description, sizeof(types->description),
+				 "BTF from %s: %u types, %s, %.1f ms", found.how, kw_btf_nr(found.btf),
+				 found.use, milliseconds() - begun);
 			kw_clear_error(ctx);
 			return KW_OK;
 		}
-		if (!damage[0])
-			snprintf(damage, sizeof(damage), " (%s: %s)", how, kw_error(ctx));
+		if (status == KW_NOMEM)
+			return status;
+		if (!found.how[0] || damage[0])
+			continue;
 		worst = status;
+		snprintf(damage, sizeof(damage), " (%s: %s)", found.how, kw_error(ctx));
 	}
-	if (worst == KW_NOTFOUND)
-		worst = KW_UNREADABLE;
 	return kw_fail(
 		ctx, worst,
 		"types: no BTF can be found%s; pass the kernel's vmlinux with its .BTF section with -k",
