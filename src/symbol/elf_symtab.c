@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The symbol table of a vmlinux, to be moved by what KASLR did.
+ *
+ * It belongs to the running kernel when its build ID is the one in VMCOREINFO (since 5.9), and in any case only when its
+ * addresses fit.
+ */
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbol/kallsyms.h"
+#include "symbol/origins.h"
+#include "util/error.h"
+
+bool is_elf_file(const char *path)
+{
+	char magic[SELFMAG];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool is_elf;
+
+	if (fd < 0)
+		return false;
+	is_elf = pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) && !memcmp(magic, ELFMAG, SELFMAG);
+	close(fd);
+	return is_elf;
+}
+
+static kw_status check_machine(kw_ctx *ctx, Elf *elf)
+{
+	GElf_Ehdr header;
+
+	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header))
+		return kw_fail(ctx, KW_FORMAT, "a damaged ELF file");
+	if (header.e_machine != EM_X86_64 || header.e_ident[EI_CLASS] != ELFCLASS64)
+		return kw_fail(ctx, KW_INVALID, "is not for x86-64; give the vmlinux of the target's kernel");
+	return KW_OK;
+}
+
+static kw_status check_build_id(kw_ctx *ctx, Elf *elf, const struct kernel_identity *identity)
+{
+	const void *bits = NULL;
+	ssize_t len = dwelf_elf_gnu_build_id(elf, &bits);
+	char text[2 * 64 + 1] = "";
+
+	if (len <= 0 || len > 64 || !identity->build_id)
+		return KW_OK;
+	for (ssize_t i = 0; i < len; i++)
+		snprintf(text + 2 * i, 3, "%02x", ((const unsigned char *)bits)[i]);
+	if (strlen(text) == identity->build_id_len && !memcmp(text, identity->build_id, identity->build_id_len))
+		return KW_OK;
+	return kw_fail(ctx, KW_INVALID,
+		       "belongs to another kernel: its build ID is %s, the running one's %.*s (%.*s)", text,
+		       (int)identity->build_id_len, identity->build_id, (int)identity->release_len,
+		       identity->release ? identity->release : "");
+}
+
+static Elf_Scn *find_symtab(Elf *elf, GElf_Shdr *header)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, header) && header->sh_type == SHT_SYMTAB)
+			return section;
+	return NULL;
+}
+
+/* The letter that nm would print, as far as the symbol itself tells. */
+static char letter_of(const GElf_Sym *symbol)
+{
+	bool local = GELF_ST_BIND(symbol->st_info) == STB_LOCAL;
+
+	if (symbol->st_shndx == SHN_ABS)
+		return local ? 'a' : 'A';
+	if (GELF_ST_TYPE(symbol->st_info) == STT_FUNC)
+		return local ? 't' : 'T';
+	return local ? 'd' : 'D';
+}
+
+static kw_status add_symbol(kw_ctx *ctx, Elf *elf, const GElf_Shdr *header, const GElf_Sym *symbol,
+			    struct symbol_list *list)
+{
+	unsigned int type = GELF_ST_TYPE(symbol->st_info);
+	const char *name;
+
+	if (type == STT_FILE || type == STT_SECTION || symbol->st_shndx == SHN_UNDEF)
+		return KW_OK;
+	name = elf_strptr(elf, header->sh_link, symbol->st_name);
+	if (!name || !*name)
+		return KW_OK;
+	if (!symbol_list_add(list, name, strlen(name), symbol->st_value, letter_of(symbol)))
+		return kw_fail_nomem(ctx);
+	return KW_OK;
+}
+
+static kw_status read_symbols(kw_ctx *ctx, Elf *elf, struct symbol_list *list)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = find_symtab(elf, &header);
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	size_t nr = data ? data->d_size / sizeof(Elf64_Sym) : 0;
+	kw_status status = KW_OK;
+
+	if (!nr)
+		return kw_fail(ctx, KW_INVALID, "has no symbol table (stripped); give the vmlinux of the debug package");
+	if (nr > KALLSYMS_MAX_SYMBOLS)
+		return kw_fail(ctx, KW_FORMAT, "%zu symbols are not possible", nr);
+	for (size_t i = 1; i < nr && status == KW_OK; i++) {
+		GElf_Sym symbol;
+
+		if (gelf_getsym(data, (int)i, &symbol))
+			status = add_symbol(ctx, elf, &header, &symbol, list);
+	}
+	return status;
+}
+
+static kw_status fill(kw_ctx *ctx, Elf *elf, const struct kernel_identity *identity, struct symbol_list *list)
+{
+	kw_status status = check_machine(ctx, elf);
+
+	if (status == KW_OK)
+		status = check_build_id(ctx, elf, identity);
+	if (status == KW_OK)
+		status = read_symbols(ctx, elf, list);
+	if (status == KW_OK && !symbol_list_finish(list))
+		status = kw_fail_nomem(ctx);
+	return status == KW_OK ? symbol_list_relocate(ctx, list, identity) : status;
+}
+
+static kw_status open_elf(kw_ctx *ctx, int fd, const struct kernel_identity *identity, struct symbol_list *list)
+{
+	kw_status status;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (!elf)
+		return kw_fail(ctx, KW_FORMAT, "%s", elf_errmsg(-1));
+	status = fill(ctx, elf, identity, list);
+	elf_end(elf);
+	return status;
+}
+
+kw_status elf_symtab_open(kw_ctx *ctx, const char *path, const struct kernel_identity *identity,
+			  struct symbol_list **ret)
+{
+	struct symbol_list *list = symbol_list_new();
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	kw_status status;
+
+	if (fd < 0)
+		status = kw_fail_errno(ctx, errno, "%s", path);
+	else if (!list)
+		status = kw_fail_nomem(ctx);
+	else if ((status = open_elf(ctx, fd, identity, list)) != KW_OK)
+		status = kw_fail_in(ctx, "%s", path);
+	if (fd >= 0)
+		close(fd);
+	if (status == KW_OK)
+		*ret = list;
+	else
+		symbol_list_free(list);
+	return status;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The kallsyms tables found by their shape, for kernels that do not say where they are.
+ *
+ *   until 6.3   offsets, relative_base, num_syms, names, markers, [seqs,] token_table, token_index
+ *   since 6.4   num_syms, names, markers, token_table, token_index, offsets, relative_base, seqs
+ *   since 7.0   the same without relative_base; labels aligned to 4 instead of 8
+ *
+ * The token table is met first: single characters that occur in symbols are tokens of their own, at their character's
+ * number, so that it holds "a\0b\0c\0" to "z\0". A table of u16 that must be the offsets of its 256 strings follows.
+ * From there back, the number of symbols is a u32 followed by exactly as many entries that end where markers begin,
+ * and markers repeat what was just counted: nothing else passes.
+ */
+#include "symbol/kallsyms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/memory.h"
+#include "symbol/set.h"
+#include "util/error.h"
+
+#define TOKENS	      256
+#define INDEX_BYTES   (2 * TOKENS)
+#define MARKER_STEP   256
+#define CHUNK	      (1u << 20)
+#define TABLE_MAX     8192	   /* bytes of a token table and its index; in practice 1500 */
+#define NAMES_MAX     (16u << 20) /* bytes of names, markers and seqs; in practice 3 MiB */
+#define MIN_SYMBOLS   1000
+#define MIN_PER_NAME  3	 /* bytes: the shortest average thought of, with markers */
+#define MAX_PER_NAME  64 /* and the longest */
+#define MAX_STEPS     (1u << 26) /* entries walked before giving up; a crafted image could ask for many more */
+#define LETTERS_BYTES (2 * 26)
+
+/* A piece of the image: a view, or a copy. */
+struct piece {
+	const uint8_t *bytes;
+	uint8_t *copy;
+	uint64_t addr;
+	size_t len;
+};
+
+static bool get_piece(kw_ctx *ctx, uint64_t addr, size_t len, struct piece *ret)
+{
+	*ret = (struct piece){ .bytes = kw_view(ctx, addr, len), .addr = addr, .len = len };
+	if (ret->bytes)
+		return true;
+	ret->copy = malloc(len);
+	if (ret->copy && kw_read(ctx, addr, ret->copy, len) == KW_OK) {
+		ret->bytes = ret->copy;
+		return true;
+	}
+	free(ret->copy);
+	return false;
+}
+
+static uint32_t load_u32(const uint8_t *p)
+{
+	uint32_t value;
+
+	memcpy(&value, p, sizeof(value));
+	return value;
+}
+
+static uint16_t load_u16(const uint8_t *p)
+{
+	uint16_t value;
+
+	memcpy(&value, p, sizeof(value));
+	return value;
+}
+
+static size_t align_up(size_t n, size_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+/* Skip nr strings; 0 when they do not end in the buffer. */
+static size_t skip_strings(const uint8_t *bytes, size_t len, size_t at, size_t nr)
+{
+	while (nr--) {
+		const uint8_t *end = at < len ? memchr(bytes + at, '\0', len - at) : NULL;
+
+		if (!end)
+			return 0;
+		at = (size_t)(end - bytes) + 1;
+	}
+	return at;
+}
+
+static bool index_fits(const uint8_t *bytes, size_t table, size_t index)
+{
+	size_t at = table;
+
+	for (size_t i = 0; i < TOKENS; i++) {
+		if (load_u16(bytes + index + 2 * i) != at - table)
+			return false;
+		at = skip_strings(bytes, index, at, 1);
+		if (!at)
+			return false;
+	}
+	return true;
+}
+
+/* Given where "a" lies, find table and index around it. */
+static bool find_tables(const struct piece *piece, size_t letter_a, struct kallsyms_tables *ret)
+{
+	size_t left = piece->len - letter_a, limit = letter_a + (left < TABLE_MAX ? left : TABLE_MAX);
+	size_t end = skip_strings(piece->bytes, limit, letter_a, TOKENS - 'a');
+
+	for (size_t index = align_up(end, 2); end && index <= align_up(end, 8); index += 2) {
+		size_t back;
+
+		if (index + INDEX_BYTES > limit)
+			return false;
+		back = load_u16(piece->bytes + index + 2 * 'a');
+		if (back > letter_a || !index_fits(piece->bytes, letter_a - back, index))
+			continue;
+		ret->token_table = piece->addr + letter_a - back;
+		ret->token_index = piece->addr + index;
+		return true;
+	}
+	return false;
+}
+
+static void make_letters(uint8_t letters[LETTERS_BYTES])
+{
+	for (size_t i = 0; i < 26; i++) {
+		letters[2 * i] = (uint8_t)('a' + i);
+		letters[2 * i + 1] = '\0';
+	}
+}
+
+static bool search_piece(const struct piece *piece, struct kallsyms_tables *ret)
+{
+	uint8_t letters[LETTERS_BYTES];
+	const uint8_t *p = piece->bytes, *end = p + piece->len;
+
+	make_letters(letters);
+	while ((p = memmem(p, (size_t)(end - p), letters, sizeof(letters)))) {
+		if (find_tables(piece, (size_t)(p - piece->bytes), ret))
+			return true;
+		p++;
+	}
+	return false;
+}
+
+static bool search_tokens(kw_ctx *ctx, uint64_t start, uint64_t size, struct kallsyms_tables *ret)
+{
+	/* Pieces overlap by a whole table, before and after. */
+	for (uint64_t at = 0; at < size; at += CHUNK) {
+		uint64_t left = size - at;
+		struct piece piece;
+		bool found;
+
+		if (!get_piece(ctx, start + at, left < CHUNK + TABLE_MAX ? left : CHUNK + TABLE_MAX, &piece))
+			continue;
+		found = search_piece(&piece, ret);
+		free(piece.copy);
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+/* True when markers at `at` are what walking the names gave. */
+static bool markers_fit(const struct piece *piece, size_t at, const uint32_t *markers, size_t nr)
+{
+	return at <= piece->len && nr * 4 <= piece->len - at && !memcmp(piece->bytes + at, markers, nr * 4);
+}
+
+/* Walk nr names; false when they do not fit, or no markers follow. *steps is what may still be walked. */
+static bool names_fit(const struct piece *piece, size_t names, uint32_t nr, uint32_t *markers, uint32_t *steps)
+{
+	const uint8_t *start = piece->bytes + names, *p = start, *end = piece->bytes + piece->len;
+	size_t nr_markers = 0, len, after;
+
+	for (uint32_t i = 0; i < nr; i++, (*steps)--) {
+		if (!*steps)
+			return false;
+		if (i % MARKER_STEP == 0)
+			markers[nr_markers++] = (uint32_t)(p - start);
+		p = kallsyms_entry(p, end, &len);
+		if (!p)
+			return false;
+		p += len;
+	}
+	after = (size_t)(p - piece->bytes);
+	return markers_fit(piece, align_up(after, 4), markers, nr_markers) ||
+	       markers_fit(piece, align_up(after, 8), markers, nr_markers);
+}
+
+/* Go back from the token table, which is at the end of the piece. */
+static bool search_names(const struct piece *piece, uint32_t *markers, struct kallsyms_tables *ret)
+{
+	uint32_t steps = MAX_STEPS;
+
+	for (size_t at = piece->len & ~(size_t)3; at >= 4 && steps;) {
+		size_t names, distance;
+		uint32_t nr;
+
+		at -= 4;
+		nr = load_u32(piece->bytes + at);
+		distance = piece->len - at;
+		if (distance <= 8 || nr < MIN_SYMBOLS || nr > distance / MIN_PER_NAME || nr < distance / MAX_PER_NAME)
+			continue;
+		/* Padding to 8, which is zero, can't begin a name. */
+		names = piece->bytes[at + 4] ? at + 4 : at + 8;
+		if (!names_fit(piece, names, nr, markers, &steps))
+			continue;
+		ret->num_syms = piece->addr + at;
+		ret->names = piece->addr + names;
+		return true;
+	}
+	return false;
+}
+
+static bool in_image(uint64_t addr, uint64_t start, uint64_t size)
+{
+	return addr - start < size;
+}
+
+/* Offsets and base stand before the number of symbols, or behind the token index. */
+static bool find_offsets(kw_ctx *ctx, uint64_t start, uint64_t size, struct kallsyms_tables *ret)
+{
+	uint64_t base, after = ret->token_index + INDEX_BYTES;
+	uint32_t nr, first;
+
+	if (kw_read_u32(ctx, ret->num_syms, &nr) != KW_OK)
+		return false;
+	ret->relative_base = ret->num_syms - 8;
+	if (kw_read_u64(ctx, ret->relative_base, &base) == KW_OK && in_image(base, start, size)) {
+		ret->offsets = ret->relative_base - align_up(4 * (size_t)nr, 8);
+		return true;
+	}
+	ret->offsets = align_up(after, 8);
+	ret->relative_base = ret->offsets + align_up(4 * (size_t)nr, 8);
+	if (kw_read_u64(ctx, ret->relative_base, &base) == KW_OK && in_image(base, start, size))
+		return true;
+	ret->offsets = align_up(after, 4);
+	ret->relative_base = KW_NO_ADDR;
+	return kw_read_u32(ctx, ret->offsets, &first) == KW_OK &&
+	       in_image(ret->offsets + (uint64_t)(int32_t)first, start, size);
+}
+
+static bool search_below_tokens(kw_ctx *ctx, uint64_t start, uint64_t size, struct kallsyms_tables *ret)
+{
+	uint64_t len = ret->token_table - start, from;
+	uint32_t *markers = malloc((NAMES_MAX / MIN_PER_NAME / MARKER_STEP + 1) * sizeof(*markers));
+	struct piece piece;
+	bool found = false;
+
+	/* Labels are aligned in the image, so the piece must be as well. */
+	from = (ret->token_table - (len < NAMES_MAX ? len : NAMES_MAX)) & ~(uint64_t)7;
+	if (markers && get_piece(ctx, from, ret->token_table - from, &piece)) {
+		found = search_names(&piece, markers, ret);
+		free(piece.copy);
+	}
+	free(markers);
+	return found && find_offsets(ctx, start, size, ret);
+}
+
+kw_status kallsyms_search(kw_ctx *ctx, uint64_t image_start, uint64_t image_size, struct kallsyms_tables *ret)
+{
+	struct kallsyms_tables tables;
+
+	if (!search_tokens(ctx, image_start, image_size, &tables) ||
+	    !search_below_tokens(ctx, image_start, image_size, &tables))
+		return kw_fail(ctx, KW_NOTFOUND, "kallsyms: no such tables in the kernel image");
+	*ret = tables;
+	return KW_OK;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Finding VMCOREINFO in physical memory.
+ *
+ * The text stands at the beginning of a page, a copy of it 24 bytes into another one, as an ELF note. Where these pages
+ * are is up to the page allocator: seen between 16 and 32 MiB, right behind the image, and below the top. Looking at
+ * every page touches it, which costs 30 to 50 ms for each GiB that is mapped. But the image holds a pointer to the page
+ * (a variable without a type of its own, among the .bss), and the image is a few MiB: so every word of it that could
+ * point to a page is followed, from the end, where .bss is.
+ */
+#include "symbol/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/memory.h"
+#include "symbol/vmcoreinfo.h"
+#include "util/error.h"
+
+#define PAGE_BYTES  4096
+#define PIECE	    0x200000ULL
+#define NOTE_HEADER 24 /* Elf64_Nhdr and "VMCOREINFO", padded */
+/* What is followed in one image: a real one holds some hundred pointers to pages, a crafted one any number. */
+#define MAX_POINTERS (1u << 16)
+/* What is read and parsed in one search: a real memory holds two or three, with those of kernels before it. */
+#define MAX_TEXTS 4096
+
+struct search {
+	kw_ctx *ctx;
+	search_accept accept;
+	void *arg;
+	uint64_t found;
+	uint64_t memory_end;
+	unsigned int followed, read;
+};
+
+static bool is_mark(const uint8_t *p)
+{
+	uint64_t word, mark;
+
+	memcpy(&word, p, sizeof(word));
+	memcpy(&mark, VMCOREINFO_MARK, sizeof(mark));
+	return word == mark;
+}
+
+static bool try_text(struct search *search, uint64_t paddr)
+{
+	char text[VMCOREINFO_PAGE];
+	size_t len = sizeof(text);
+
+	if (search->read++ >= MAX_TEXTS)
+		return false;
+	if (kw_read_phys(search->ctx, paddr, text, len) != KW_OK) {
+		/* The last page of memory. */
+		len = PAGE_BYTES - paddr % PAGE_BYTES;
+		if (kw_read_phys(search->ctx, paddr, text, len) != KW_OK)
+			return false;
+	}
+	len = vmcoreinfo_length(text, len);
+	if (!vmcoreinfo_is_valid(text, len) || !search->accept(search->ctx, text, len, search->arg))
+		return false;
+	search->found = paddr;
+	return true;
+}
+
+/* Look at the beginning of a page, of which NOTE_HEADER + 8 bytes are given. */
+static bool try_page(struct search *search, uint64_t paddr, const uint8_t *page)
+{
+	return (is_mark(page) && try_text(search, paddr)) ||
+	       (is_mark(page + NOTE_HEADER) && try_text(search, paddr + NOTE_HEADER));
+}
+
+static bool follow_pointer(struct search *search, uint64_t paddr)
+{
+	uint8_t head[NOTE_HEADER + 8];
+
+	if (search->followed++ >= MAX_POINTERS)
+		return false;
+	return kw_read_phys(search->ctx, paddr, head, sizeof(head)) == KW_OK &&
+	       try_page(search, paddr, head);
+}
+
+static bool follow_pointers(struct search *search, const uint8_t *words, size_t len, uint64_t direct_map)
+{
+	for (size_t i = len; i; i -= 8) {
+		uint64_t word, paddr;
+
+		memcpy(&word, words + i - 8, sizeof(word));
+		paddr = word - direct_map;
+		if (__builtin_expect(paddr < search->memory_end && paddr % PAGE_BYTES == 0 && paddr, 0) &&
+		    follow_pointer(search, paddr))
+			return true;
+	}
+	return false;
+}
+
+static uint64_t memory_end(kw_ctx *ctx)
+{
+	size_t nr;
+	const struct kw_segment *segments = kw_memory_physical(ctx->target->memory, &nr);
+
+	return nr ? segments[nr - 1].paddr + segments[nr - 1].size : 0;
+}
+
+static bool search_image(struct search *search, const struct kernel_image *image, uint64_t direct_map,
+			 uint8_t *copy)
+{
+	for (uint64_t left = image->size; left >= PIECE; left -= PIECE) {
+		uint64_t paddr = image->paddr + left - PIECE;
+		const uint8_t *words = kw_view_phys(search->ctx, paddr, PIECE);
+
+		if (!words) {
+			if (kw_read_phys(search->ctx, paddr, copy, PIECE) != KW_OK)
+				continue;
+			words = copy;
+		}
+		if (follow_pointers(search, words, PIECE, direct_map))
+			return true;
+	}
+	return false;
+}
+
+kw_status search_by_pointer(kw_ctx *ctx, const struct kernel_image *image, uint64_t direct_map,
+			    search_accept accept, void *arg, uint64_t *ret_paddr)
+{
+	struct search search = { .ctx = ctx, .accept = accept, .arg = arg };
+	uint8_t *copy = malloc(PIECE);
+	bool found;
+
+	if (!copy)
+		return kw_fail_nomem(ctx);
+	search.memory_end = memory_end(ctx);
+	kw_pass_begin(ctx);
+	found = search_image(&search, image, direct_map, copy);
+	kw_pass_end(ctx);
+	free(copy);
+	if (!found)
+		return KW_NOTFOUND;
+	*ret_paddr = search.found;
+	return KW_OK;
+}
+
+static bool search_pages(struct search *search, uint64_t paddr, const uint8_t *bytes, size_t len)
+{
+	for (size_t at = 0; at + NOTE_HEADER + 8 <= len; at += PAGE_BYTES)
+		if (try_page(search, paddr + at, bytes + at))
+			return true;
+	return false;
+}
+
+/* Segments begin anywhere; pages don't. */
+static bool search_segment(struct search *search, const struct kw_segment *segment, uint8_t *copy)
+{
+	uint64_t skip = -segment->paddr % PAGE_BYTES;
+
+	for (uint64_t at = skip; at < segment->size; at += PIECE) {
+		uint64_t paddr = segment->paddr + at;
+		uint64_t len = segment->size - at < PIECE ? segment->size - at : PIECE;
+		const uint8_t *bytes = kw_view_phys(search->ctx, paddr, len);
+
+		if (!bytes) {
+			if (kw_read_phys(search->ctx, paddr, copy, len) != KW_OK)
+				continue;
+			bytes = copy;
+		}
+		if (search_pages(search, paddr, bytes, len))
+			return true;
+	}
+	return false;
+}
+
+kw_status search_everywhere(kw_ctx *ctx, search_accept accept, void *arg, uint64_t *ret_paddr)
+{
+	struct search search = { .ctx = ctx, .accept = accept, .arg = arg };
+	uint8_t *copy = malloc(PIECE);
+	size_t nr;
+	const struct kw_segment *segments = kw_memory_physical(ctx->target->memory, &nr);
+	bool found = false;
+
+	if (!copy)
+		return kw_fail_nomem(ctx);
+	kw_pass_begin(ctx);
+	for (size_t i = 0; i < nr && !found; i++)
+		found = search_segment(&search, &segments[i], copy);
+	kw_pass_end(ctx);
+	free(copy);
+	if (!found)
+		return KW_NOTFOUND;
+	*ret_paddr = search.found;
+	return KW_OK;
+}
