@@ -568,7 +568,7 @@ static void comm_invalid_utf8(void)
 
 static void comm_wide(void)
 {
-	name("gr\xc3\xb6\xc3\x9f""e\xe6\xbc\xa2");
+	name("gr\xc3\xb6\xc3\x9f\x65\xe6\xbc\xa2"); /* "e" as \x65: it is a hexadecimal digit too */
 	rest("comm-wide");
 }
 
@@ -771,11 +771,9 @@ static bool used_less_than(clockid_t clock, long milliseconds)
 
 static void burn_user(long milliseconds)
 {
-	volatile unsigned long sum = 0;
-
 	while (used_less_than(CLOCK_PROCESS_CPUTIME_ID, milliseconds))
-		for (int i = 0; i < 1000000; i++)
-			sum += (unsigned long)i;
+		for (volatile int i = 0; i < 1000000; i++)
+			;
 }
 
 static void burn_system(long milliseconds)
@@ -902,7 +900,8 @@ static void long_cmdline(void)
 	static char word[WORDS][64], *argv[WORDS + 4] = { "/init", "zoo-role", "long-cmdline" };
 
 	for (int i = 0; i < WORDS; i++) {
-		snprintf(word[i], sizeof(word[i]), "argument-%03d-of-a-command-line-that-is-longer-than-a-page", i);
+		snprintf(word[i], sizeof(word[i]),
+			 "argument-%03d-of-a-command-line-that-is-longer-than-a-page", i);
 		argv[3 + i] = word[i];
 	}
 	execv("/init", argv);
@@ -1041,12 +1040,8 @@ const struct creature zoo_creatures[] = {
 };
 
 const struct role zoo_roles[] = {
-	{ "exec-recent", role_exec_recent },
-	{ "exec-thread", role_exec_thread },
-	{ "exe-deleted", role_exe_deleted },
-	{ "long-cmdline", role_long_cmdline },
-	{ "argv-title", role_argv_title },
-	{ "argv-spilled", role_argv_spilled },
-	{ "argv-empty", role_argv_empty },
-	{ NULL, NULL },
+	{ "exec-recent", role_exec_recent }, { "exec-thread", role_exec_thread },
+	{ "exe-deleted", role_exe_deleted }, { "long-cmdline", role_long_cmdline },
+	{ "argv-title", role_argv_title },   { "argv-spilled", role_argv_spilled },
+	{ "argv-empty", role_argv_empty },   { NULL, NULL },
 };

@@ -236,7 +236,8 @@ static int carry(int from, pid_t pid)
 	for (;;) {
 		ssize_t got = read(from, buf, sizeof(buf));
 		if (got > 0) {
-			port_output(buf, (size_t)got);
+			if (!port_output(buf, (size_t)got))
+				perror("lab: output");
 			continue;
 		}
 		if (over || (got == 0 && waitpid(pid, &status, 0) == pid))
@@ -254,8 +255,8 @@ static void run_command(void)
 
 	start_zoo(number("busy") != 0);
 	chdir("/root");
-	if (!command || pipe2(pipes, O_CLOEXEC)) {
-		port_control("ERROR no command\n");
+	if (!command || pipe2(pipes, O_CLOEXEC) || !port_open_output()) {
+		port_control("ERROR the guest has no command or no port for its output\n");
 		end_guest();
 	}
 	port_control("RUN\n");

@@ -14,14 +14,17 @@
 /** Send text to the host's control file. PID 1 only. */
 void port_control(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** Send len bytes to the host's output file, unchanged. PID 1 only. */
-void port_output(const void *data, size_t len);
+/** Open the way for a command's output, waiting until its device is there. */
+bool port_open_output(void);
+
+/** Send len bytes to the host's output file, unchanged; on return they are there. */
+bool port_output(const char *data, size_t len);
 
 /** Stop both virtual CPUs at this very instruction. PID 1 only. */
 void port_freeze(void);
 
 struct zoo_entry {
-	char name[40];		/* "" where nobody settled yet */
+	char name[40]; /* "" where nobody settled yet */
 	pid_t pid, tid;
 	int ready;
 };
@@ -31,15 +34,15 @@ enum { ZOO_MAX = 256 };
 /* Shared by PID 1 and every creature: who is where, seen from the first PID namespace. */
 struct zoo_registry {
 	int busy;		/* "busy" may burn a CPU */
-	unsigned crowd_threads;	/* as wished */
+	unsigned crowd_threads; /* as wished */
 	unsigned count;
 	struct zoo_entry entry[ZOO_MAX];
 };
 
 struct zoo_wish {
-	unsigned threads;	/* of the creature "crowd"; 0 for no such creature */
-	unsigned processes;	/* to reach in the whole guest with idle ones; 0 for none */
-	bool busy;		/* let "busy" burn a CPU */
+	unsigned threads;   /* of the creature "crowd"; 0 for no such creature */
+	unsigned processes; /* to reach in the whole guest with idle ones; 0 for none */
+	bool busy;	    /* let "busy" burn a CPU */
 };
 
 /**

@@ -32,7 +32,7 @@ struct header {
 static struct {
 	char *base;
 	size_t size, used;
-	uint64_t *pfn;		/* of each page, as told to the host */
+	uint64_t *pfn; /* of each page, as told to the host */
 	uint64_t records;
 	bool full;
 	pid_t *pid;
@@ -41,29 +41,67 @@ static struct {
 } arena;
 
 static const char *const early_files[] = {
-	"cgroup", "cpuset", "comm", "cmdline", "limits", "wchan", "maps", "environ", "oom_score", "oom_score_adj",
-	"loginuid", "sessionid", "autogroup", "personality", "timerslack_ns", "stack", "syscall",
+	"cgroup",    "cpuset",	    "comm",	     "cmdline",	      "limits",	  "wchan",
+	"maps",	     "environ",	    "oom_score",     "oom_score_adj", "loginuid", "sessionid",
+	"autogroup", "personality", "timerslack_ns", "stack",	      "syscall",
 };
 static const char *const late_files[] = { "sched", "io", "schedstat", "status", "statm", "stat" };
 static const char *const filler_early_files[] = { "cgroup", "cpuset", "comm", "cmdline" };
 static const char *const filler_late_files[] = { "io", "schedstat", "status", "statm", "stat" };
 static const char *const links[] = {
-	"exe", "cwd", "root", "ns/cgroup", "ns/ipc", "ns/mnt", "ns/net", "ns/pid", "ns/pid_for_children", "ns/time",
-	"ns/time_for_children", "ns/user", "ns/uts",
+	"exe",
+	"cwd",
+	"root",
+	"ns/cgroup",
+	"ns/ipc",
+	"ns/mnt",
+	"ns/net",
+	"ns/pid",
+	"ns/pid_for_children",
+	"ns/time",
+	"ns/time_for_children",
+	"ns/user",
+	"ns/uts",
 };
 static const char *const early_globals[] = {
-	"/proc/kallsyms", "/proc/modules", "/proc/mounts", "/proc/self/mountinfo", "/proc/version", "/proc/cmdline",
-	"/proc/filesystems", "/proc/cpuinfo", "/proc/swaps", "/proc/vmallocinfo", "/proc/iomem", "/proc/ioports",
-	"/proc/devices", "/proc/misc", "/proc/cgroups", "/proc/consoles", "/proc/locks", "/proc/net/dev",
-	"/proc/sys/kernel/osrelease", "/proc/sys/kernel/version", "/proc/sys/kernel/hostname",
-	"/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max", "/proc/sys/kernel/tainted",
-	"/proc/sys/kernel/random/boot_id", "/proc/sys/kernel/core_pattern", "/proc/sys/vm/overcommit_memory",
-	"/proc/sys/vm/overcommit_ratio", "/sys/kernel/notes", "/sys/kernel/vmcoreinfo", "/sys/kernel/btf/vmlinux",
-	"/proc/slabinfo", "/proc/zoneinfo", "/proc/pagetypeinfo",
+	"/proc/kallsyms",
+	"/proc/modules",
+	"/proc/mounts",
+	"/proc/self/mountinfo",
+	"/proc/version",
+	"/proc/cmdline",
+	"/proc/filesystems",
+	"/proc/cpuinfo",
+	"/proc/swaps",
+	"/proc/vmallocinfo",
+	"/proc/iomem",
+	"/proc/ioports",
+	"/proc/devices",
+	"/proc/misc",
+	"/proc/cgroups",
+	"/proc/consoles",
+	"/proc/locks",
+	"/proc/net/dev",
+	"/proc/sys/kernel/osrelease",
+	"/proc/sys/kernel/version",
+	"/proc/sys/kernel/hostname",
+	"/proc/sys/kernel/pid_max",
+	"/proc/sys/kernel/threads-max",
+	"/proc/sys/kernel/tainted",
+	"/proc/sys/kernel/random/boot_id",
+	"/proc/sys/kernel/core_pattern",
+	"/proc/sys/vm/overcommit_memory",
+	"/proc/sys/vm/overcommit_ratio",
+	"/sys/kernel/notes",
+	"/sys/kernel/vmcoreinfo",
+	"/sys/kernel/btf/vmlinux",
+	"/proc/slabinfo",
+	"/proc/zoneinfo",
+	"/proc/pagetypeinfo",
 };
 static const char *const late_globals[] = {
-	"/proc/buddyinfo", "/proc/vmstat", "/proc/meminfo", "/proc/schedstat", "/proc/timer_list", "/proc/loadavg",
-	"/proc/interrupts", "/proc/softirqs", "/proc/stat", "/proc/uptime",
+	"/proc/buddyinfo", "/proc/vmstat",     "/proc/meminfo",	 "/proc/schedstat", "/proc/timer_list",
+	"/proc/loadavg",   "/proc/interrupts", "/proc/softirqs", "/proc/stat",	    "/proc/uptime",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -344,8 +382,8 @@ static void record_zoo(const struct zoo_registry *zoo)
 	for (unsigned i = 0; i < zoo->count; i++) {
 		const struct zoo_entry *entry = &zoo->entry[i];
 		if (entry->ready)
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s\t%d\t%d\n", entry->name, entry->pid,
-						 entry->tid);
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s\t%d\t%d\n",
+						 entry->name, entry->pid, entry->tid);
 	}
 	record_bytes("zoo.tsv", text, used);
 }
@@ -358,7 +396,8 @@ static void record_clock(const char *name)
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	clock_gettime(CLOCK_MONOTONIC, &mono);
 	clock_gettime(CLOCK_REALTIME, &real);
-	int len = snprintf(text, sizeof(text), "BOOTTIME=%lld.%09ld\nMONOTONIC=%lld.%09ld\nREALTIME=%lld.%09ld\n",
+	int len = snprintf(text, sizeof(text),
+			   "BOOTTIME=%lld.%09ld\nMONOTONIC=%lld.%09ld\nREALTIME=%lld.%09ld\n",
 			   (long long)boot.tv_sec, boot.tv_nsec, (long long)mono.tv_sec, mono.tv_nsec,
 			   (long long)real.tv_sec, real.tv_nsec);
 	record_bytes(name, text, (size_t)len);

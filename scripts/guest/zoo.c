@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define REGISTRY "/run/zoo"
+#define KEEPER	 "zoo-keeper"
 
 enum { STEP_US = 2000, CREATURE_SECONDS = 15, KEEPER_SECONDS = 150, FILLER_SECONDS = 1800 };
 
@@ -113,8 +114,7 @@ static bool await(const char *name, int seconds)
 
 static void keep(void)
 {
-	prctl(PR_SET_NAME, "zoo-keeper");
-	settle("zoo-keeper");
+	prctl(PR_SET_NAME, KEEPER);
 	for (const struct creature *creature = zoo_creatures; creature->name; creature++) {
 		pid_t pid = fork();
 		if (pid == 0) {
@@ -125,7 +125,7 @@ static void keep(void)
 		if (!await(creature->name, CREATURE_SECONDS))
 			enter(creature->name, pid, pid, 0);
 	}
-	rest("zoo-complete");
+	rest(KEEPER); /* says that all are there */
 }
 
 static unsigned processes_now(void)
@@ -167,7 +167,7 @@ struct zoo_registry *zoo_start(const struct zoo_wish *wish)
 		keep();
 		_exit(1);
 	}
-	if (!await("zoo-complete", KEEPER_SECONDS))
+	if (!await(KEEPER, KEEPER_SECONDS))
 		return NULL;
 	if (wish->processes && fork() == 0) {
 		fill(wish->processes);

@@ -7,7 +7,7 @@
 #include "lab.h"
 
 struct creature {
-	const char *name;	/* the last name that live() settles under */
+	const char *name; /* the last name that live() settles under */
 	void (*live)(void);
 };
 

@@ -15,6 +15,8 @@ from pathlib import Path
 class LabError(Exception):
     """What went wrong, in words for the person at the terminal."""
 
+    status = 1  # to exit with
+
 
 def root():
     named = os.environ.get("KWALK_CACHE")
@@ -51,6 +53,15 @@ def building(place):
         work.rename(place)
     finally:
         shutil.rmtree(work, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def logs_kept(folder):
+    """If the block fails, save folder's logs and let the error name them where they are then."""
+    try:
+        yield
+    except LabError as error:
+        raise type(error)(str(error).replace(str(folder), str(keep_failure(folder)))) from None
 
 
 def keep_failure(folder):

@@ -6,7 +6,6 @@ import tempfile
 from pathlib import Path
 
 from host import cache, initramfs, kernel, machine
-from host.cache import LabError
 
 
 def start(version, *, memory, smp, life, busy, procs):
@@ -21,18 +20,21 @@ def start(version, *, memory, smp, life, busy, procs):
     guest = machine.Machine(folder, kernel=kernel_folder, initramfs=image, memory=memory, smp=smp,
                             parameters=parameters, life=life)
     try:
-        guest.start()
-        control = guest.await_line("UP", machine.BOOT_TIMEOUT + machine.seconds_for(procs))
-        fields = {"pid": guest.qemu_pid(), "ram": guest.ram, "version": version, "qmp": guest.socket_path,
-                  "folder": folder}
-        (folder / "zoo.tsv").write_text(machine.zoo_table(control))
-        (folder / "meta").write_text("".join(f"{key}={value}\n" for key, value in fields.items()))
-    except BaseException as error:
+        with cache.logs_kept(folder):
+            return bring_up(guest, version, machine.BOOT_TIMEOUT + machine.seconds_for(procs))
+    except BaseException:
         guest.end()
-        kept = cache.keep_failure(folder)
-        if isinstance(error, LabError):
-            raise LabError(str(error).replace(str(folder), str(kept))) from None
+        shutil.rmtree(folder, ignore_errors=True)
         raise
+
+
+def bring_up(guest, version, timeout):
+    guest.start()
+    control = guest.await_line("UP", timeout)
+    fields = {"pid": guest.qemu_pid(), "ram": guest.ram, "version": version, "qmp": guest.socket_path,
+              "folder": guest.folder}
+    (guest.folder / "zoo.tsv").write_text(machine.zoo_table(control))
+    (guest.folder / "meta").write_text("".join(f"{key}={value}\n" for key, value in fields.items()))
     guest.leave()
     return fields
 

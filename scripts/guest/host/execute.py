@@ -8,8 +8,13 @@ from pathlib import Path
 
 from host import cache, initramfs, kernel, machine
 from host.cache import LabError
+MODULES = ("qemu_fw_cfg", "virtio_pci", "virtio_console")
 
-TIMED_OUT = 124  # as timeout(1) has it
+
+class CommandTimedOut(LabError):
+    """The command was still running when its time was over."""
+
+    status = 124  # as timeout(1) has it
 
 
 def parse_file(text):
@@ -26,12 +31,12 @@ def execute(version, command, *, files, timeout, memory, smp, busy, cpu):
     folder = Path(tempfile.mkdtemp(prefix=f"{version}-", dir=cache.room("exec")))
     try:
         image = folder / "initramfs"
-        initramfs.pack(image, kernel_folder, files=[parse_file(text) for text in files], command=command)
-        with machine.Machine(folder, kernel=kernel_folder, initramfs=image, memory=memory, smp=smp, cpu=cpu,
-                             parameters=f"kw.mode=exec kw.busy={int(busy)}") as guest:
+        initramfs.pack(image, kernel_folder, modules=MODULES, files=[parse_file(text) for text in files],
+                       command=command)
+        with cache.logs_kept(folder), machine.Machine(
+                folder, kernel=kernel_folder, initramfs=image, memory=memory, smp=smp, cpu=cpu,
+                parameters=f"kw.mode=exec kw.busy={int(busy)}", with_output=True) as guest:
             return follow(guest, timeout)
-    except LabError as error:
-        raise LabError(str(error).replace(str(folder), str(cache.keep_failure(folder)))) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -49,8 +54,7 @@ def follow(guest, timeout):
             if not alive:
                 raise guest.trouble("the guest ended before its command")
             if time.monotonic() > deadline:
-                print(guest.trouble(f"lab: the command did not end within {timeout} s"), file=sys.stderr)
-                return TIMED_OUT
+                raise CommandTimedOut(str(guest.trouble(f"the command did not end within {timeout:g} s")))
             time.sleep(0.02)
 
 

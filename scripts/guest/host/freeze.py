@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from host import cache, initramfs, kernel, machine, truth
-from host.cache import LabError
 
 MAKERS = ("freeze.py", "initramfs.py", "machine.py", "truth.py")
 DUMPS = (
@@ -64,18 +63,16 @@ def make(wish, kernel_folder, work):
     parameters = f"kw.mode=freeze kw.procs={wish.procs} kw.threads={wish.threads}"
     timeout = machine.BOOT_TIMEOUT + machine.seconds_for(wish.procs)
     began = time.monotonic()
-    try:
-        with machine.Machine(work, kernel=kernel_folder, initramfs=image, memory=wish.memory, smp=wish.smp,
-                             machine=wish.machine, cpu=wish.cpu, parameters=parameters) as guest:
-            guest.qmp.await_event("GUEST_PANICKED", timeout)
-            frozen_after = time.monotonic() - began
-            control = guest.control_text()
-            if not control.endswith("FREEZE\n"):
-                raise guest.trouble("the guest's kernel panicked")
-            if wish.dumps:
-                dump(guest, work)
-    except LabError as error:
-        raise LabError(str(error).replace(str(work), str(cache.keep_failure(work)))) from None
+    with cache.logs_kept(work), machine.Machine(
+            work, kernel=kernel_folder, initramfs=image, memory=wish.memory, smp=wish.smp, machine=wish.machine,
+            cpu=wish.cpu, parameters=parameters) as guest:
+        guest.qmp.await_event("GUEST_PANICKED", timeout)
+        frozen_after = time.monotonic() - began
+        control = guest.control_text()
+        if not control.endswith("FREEZE\n"):
+            raise guest.trouble("the guest's kernel panicked")
+        if wish.dumps:
+            dump(guest, work)
     keep(wish, kernel_folder, work, control, frozen_after)
 
 

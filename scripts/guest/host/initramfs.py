@@ -84,15 +84,32 @@ def module_data(path):
     return lzma.decompress(data) if path.suffix == ".xz" else data
 
 
+def module_depends(data):
+    """Read what a module's own header says it needs (Debian's packages bring no modules.dep)."""
+    found = re.search(rb"\0depends=([^\0]*)\0", data)
+    return [name for name in found[1].decode().split(",") if name] if found else []
+
+
 def add_modules(archive, kernel, names):
-    """Add the named kernel modules that this kernel has, and the list that init loads them by."""
-    loaded = []
+    """Add those of the named kernel modules that this kernel has, with all they need, in the order to load them.
+
+    A name that is missing is built in, or not in this kernel at all.
+    """
+    files = {path.name.split(".")[0].replace("-", "_"): path for path in (kernel / "modules").rglob("*.ko*")}
+    order = []
+
+    def need(name):
+        if name in order or name not in files:
+            return
+        data = module_data(files[name])
+        for other in module_depends(data):
+            need(other)
+        order.append(name)
+        archive.data(f"lab/{name}.ko", data)
+
     for name in names:
-        for path in sorted((kernel / "modules").rglob(f"{name}.ko*")):
-            archive.data(f"lab/{name}.ko", module_data(path))
-            loaded.append(f"/lab/{name}.ko\n")
-            break
-    archive.data("lab/modules", "".join(loaded).encode())
+        need(name)
+    archive.data("lab/modules", "".join(f"/lab/{name}.ko\n" for name in order).encode())
 
 
 def shared_libraries(path):

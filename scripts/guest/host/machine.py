@@ -1,7 +1,7 @@
 """A guest under QEMU's own translator (TCG): no disk, no network, its RAM a file on the host.
 
-The guest speaks through two debug consoles, each a file here: `control` (lines of text) and `output` (the bytes of
-the command it runs). It stops itself through the pvpanic device, so QMP only has to notice.
+The guest speaks through a debug console, here the file `control` (lines of text), and where it runs a command through
+a virtio port, here the file `output`. It stops itself through the pvpanic device, so QMP only has to notice.
 """
 
 import json
@@ -53,9 +53,9 @@ class Machine:
     """One QEMU process and its files in one folder. Use it in a `with`: leaving the block ends QEMU."""
 
     def __init__(self, folder, *, kernel, initramfs, memory, smp=2, machine="pc", cpu="qemu64", parameters="",
-                 ram=None, life=None):
+                 life=None, with_output=False):
         self.folder = Path(folder)
-        self.ram = Path(ram) if ram else self.folder / "ram"
+        self.ram = self.folder / "ram"
         self.console = self.folder / "console.log"
         self.control = self.folder / "control"
         self.output = self.folder / "output"
@@ -66,6 +66,9 @@ class Machine:
         # A guest that is to outlive us has a limited life; any other dies with us, however we die.
         leash = ["timeout", "--signal=KILL", str(life)] if life else ["setpriv", "--pdeathsig", "KILL"]
         self.command = leash + self.command_line(kernel, initramfs, memory, smp, machine, cpu, parameters)
+        if with_output:
+            self.command += ["-chardev", f"file,id=output,path={self.output}", "-device", "virtio-serial-pci",
+                             "-device", "virtserialport,chardev=output,name=kwalk.output"]
 
     def command_line(self, kernel, initramfs, memory, smp, machine, cpu, parameters):
         append = f"console=ttyS0 panic=-1 loglevel=5 oops=panic {parameters}".strip()
@@ -76,7 +79,6 @@ class Machine:
             "-kernel", str(kernel / "vmlinuz"), "-initrd", str(initramfs), "-append", append,
             "-chardev", f"file,id=console,path={self.console}", "-serial", "chardev:console",
             "-chardev", f"file,id=control,path={self.control}", "-device", "isa-debugcon,iobase=0xe9,chardev=control",
-            "-chardev", f"file,id=output,path={self.output}", "-device", "isa-debugcon,iobase=0xea,chardev=output",
             "-action", "panic=pause", "-device", "pvpanic", "-device", "vmcoreinfo",
             "-qmp", f"unix:{self.socket_path},server=on,wait=off",
             "-pidfile", str(self.folder / "qemu.pid"),
