@@ -158,7 +158,7 @@ static kw_status read_virtual(kw_ctx *ctx, uint64_t addr, uint8_t *buf, size_t l
 	while (len) {
 		const struct kw_segment *segment = find_virtual(ctx->reader, addr);
 		kw_status status;
-		size_t part;
+		size_t part = 0;
 
 		if (segment) {
 			part = min_u64(len, segment->size - (addr - segment->vaddr));
@@ -202,6 +202,31 @@ kw_status kw_read(kw_ctx *ctx, uint64_t addr, void *buf, size_t len)
 kw_status kw_read_phys(kw_ctx *ctx, uint64_t paddr, void *buf, size_t len)
 {
 	return read_in_pass(ctx, paddr, buf, len, read_physical);
+}
+
+kw_status kw_scan_phys(kw_ctx *ctx, uint64_t paddr, void *buf, size_t len)
+{
+	uint8_t *to = buf;
+
+	while (len) {
+		const struct kw_segment *segment = find_physical(ctx->reader, paddr);
+		uint64_t skip, part;
+		kw_status status;
+
+		if (!segment)
+			return KW_ABSENT;
+		skip = paddr - segment->paddr;
+		part = min_u64(len, segment->size - skip);
+		status = segment->offset == KW_NO_ADDR
+				 ? KW_EXCLUDED
+				 : kw_read_cached(ctx, segment->offset + skip, to, part);
+		if (status != KW_OK)
+			return status;
+		paddr += part;
+		to += part;
+		len -= part;
+	}
+	return KW_OK;
 }
 
 const void *kw_fetch(kw_ctx *ctx, uint64_t addr, size_t len, void *scratch, kw_status *ret_status)
