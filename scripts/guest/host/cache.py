@@ -32,12 +32,18 @@ def room(name):
 
 
 @contextlib.contextmanager
-def locked(name):
-    """Hold the lock called name: one builder at a time for each entry. The kernel drops it if we die."""
-    path = room("locks") / name.replace("/", "_")
-    with open(path, "a", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+def locked(name, wait=True):
+    """Hold the lock called name: one builder at a time for each entry. The kernel drops it if we die.
+
+    Yields True, or without wait False where somebody else holds it.
+    """
+    with open(room("locks") / name, "a", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True
 
 
 @contextlib.contextmanager

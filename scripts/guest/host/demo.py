@@ -43,20 +43,9 @@ def running():
     """List the fields of every demo guest that still runs."""
     demos = []
     for folder in sorted(cache.room("demo").iterdir()):
-        if (folder / "meta").exists():
-            fields = kernel.meta(folder)
-            if is_alive(fields):
-                demos.append(fields)
+        if (folder / "meta").exists() and machine.runs_in(folder):
+            demos.append(kernel.meta(folder))
     return demos
-
-
-def is_alive(fields):
-    """Tell whether the PID is still this demo's QEMU, and not another process that got its number."""
-    try:
-        command = Path(f"/proc/{fields['pid']}/cmdline").read_bytes()
-    except OSError:
-        return False
-    return fields["ram"].encode() in command
 
 
 def stop(which):
@@ -77,7 +66,5 @@ def remove(fields):
 def sweep():
     """Remove what ended demos left behind. One without meta may be starting just now."""
     for folder in cache.room("demo").iterdir():
-        if (folder / "meta").exists():
-            fields = kernel.meta(folder)
-            if not is_alive(fields):
-                remove(fields)
+        if (folder / "meta").exists() and not machine.runs_in(folder):
+            remove(kernel.meta(folder))

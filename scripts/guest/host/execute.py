@@ -25,6 +25,13 @@ def parse_file(text):
     return host_path, guest_path or str(Path(host_path).absolute())
 
 
+def clean():
+    """Remove what killed runs left behind."""
+    for folder in cache.room("exec").iterdir():
+        if not machine.runs_in(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 def execute(version, command, *, files, timeout, memory, smp, busy, cpu):
     """Boot, run, pass on what the command writes; return its exit status."""
     kernel_folder = kernel.fetch(version)

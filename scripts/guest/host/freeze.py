@@ -1,6 +1,7 @@
 """Make a frozen guest: its RAM, and what its own /proc said at that moment."""
 
 import hashlib
+import shutil
 import subprocess
 import time
 from dataclasses import dataclass
@@ -46,11 +47,24 @@ def place_of(wish, kernel_folder):
     return cache.room("frozen") / f"{wish.version}-{digest.hexdigest()[:12]}"
 
 
+def lock_of(name):
+    return f"frozen-{name}"
+
+
+def clean():
+    """Remove all frozen guests, and what is left of unfinished ones, but none that is being made now."""
+    for folder in cache.room("frozen").iterdir():
+        name = folder.name.strip(".").rsplit(".", 1)[0] if folder.name.startswith(".") else folder.name
+        with cache.locked(lock_of(name), wait=False) as free:
+            if free:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
 def freeze(wish):
     """Return the folder of the frozen guest that wish describes, making it if the cache has none."""
     kernel_folder = kernel.fetch(wish.version)
     place = place_of(wish, kernel_folder)
-    with cache.locked(f"frozen-{place.name}"):
+    with cache.locked(lock_of(place.name)):
         if not (place / "meta").exists():
             with cache.building(place) as work:
                 make(wish, kernel_folder, work)

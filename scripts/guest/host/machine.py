@@ -157,6 +157,16 @@ class Machine:
         shutil.rmtree(self.socket_folder, ignore_errors=True)
 
 
+def runs_in(folder):
+    """Tell whether the QEMU whose files are in folder still runs, and no other process has got its PID."""
+    try:
+        pid = int((folder / "qemu.pid").read_text())
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (OSError, ValueError):
+        return False
+    return f"{folder}/".encode() in command
+
+
 def kill_group(pid):
     """End a QEMU that the lab started as the leader of a session of its own."""
     try:
