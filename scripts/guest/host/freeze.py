@@ -5,11 +5,13 @@ import shutil
 import subprocess
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 from host import cache, initramfs, kernel, machine, truth
 
 MAKERS = ("freeze.py", "initramfs.py", "machine.py", "truth.py")
+# An idle process costs about 93 KB, its part of the record 12 KB; the rest is kernel, initramfs, zoo and record.
+BASE_MEMORY = 384 << 20
+PROCESS_MEMORY = 108 << 10
 DUMPS = (
     ("elf-phys.core", {"paging": False}),
     ("elf-virt.core", {"paging": True}),
@@ -62,6 +64,7 @@ def clean():
 
 def freeze(wish):
     """Return the folder of the frozen guest that wish describes, making it if the cache has none."""
+    check_memory(wish)
     kernel_folder = kernel.fetch(wish.version)
     place = place_of(wish, kernel_folder)
     with cache.locked(lock_of(place.name)):
@@ -69,6 +72,12 @@ def freeze(wish):
             with cache.building(place) as work:
                 make(wish, kernel_folder, work)
     return place
+
+
+def check_memory(wish):
+    needed = BASE_MEMORY + wish.procs * PROCESS_MEMORY
+    if wish.memory < needed:
+        raise cache.LabError(f"{wish.procs} processes need --memory {(needed + (1 << 20) - 1) >> 20}M or more")
 
 
 def make(wish, kernel_folder, work):
