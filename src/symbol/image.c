@@ -29,7 +29,7 @@
 #define PAGE_4K	     0x1000ULL
 #define PAGE_2M	     0x200000ULL
 #define PAGE_1G	     0x40000000ULL
-#define FIRST_MIB    0x100000ULL
+#define LOW_END	     0xa0000ULL /* from here to 1 MiB there are devices */
 #define KERNEL_ENTRY 256
 /* No kernel is smaller than this many pages of 2 MiB. */
 #define MIN_IMAGE_PAGES 3
@@ -54,7 +54,7 @@ static struct scan scan_of(kw_ctx *ctx, const struct table_root *root)
 
 static bool read_table(kw_ctx *ctx, uint64_t paddr, table entries)
 {
-	return kw_read_phys(ctx, paddr, entries, sizeof(table)) == KW_OK;
+	return kw_scan_phys(ctx, paddr, entries, sizeof(table)) == KW_OK;
 }
 
 /* The next table below an entry; false when it is none, or not readable. */
@@ -98,8 +98,7 @@ static enum piece middle_entry(struct scan *scan, uint64_t entry, uint64_t *ret)
 }
 
 /* Find the linear piece in the middle table of the image. What init code has left may be missing in the midst of it. */
-static kw_status scan_image(struct scan *scan, const table middle,
-			    struct kernel_image *ret)
+static kw_status scan_image(struct scan *scan, const table middle, struct kernel_image *ret)
 {
 	struct kernel_image image = { 0 };
 	uint64_t paddr = 0;
@@ -160,8 +159,8 @@ kw_status image_find_trampoline(kw_ctx *ctx, struct table_root *ret_root, struct
 {
 	table top;
 
-	/* The kernel takes the highest free page. */
-	for (uint64_t paddr = FIRST_MIB; paddr >= PAGE_4K;) {
+	/* The kernel takes the highest free pages. */
+	for (uint64_t paddr = LOW_END; paddr >= PAGE_4K;) {
 		paddr -= PAGE_4K;
 		if (!read_table(ctx, paddr, top) || !looks_like_trampoline(top))
 			continue;

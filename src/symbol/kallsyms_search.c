@@ -23,7 +23,7 @@
 #define TOKENS	      256
 #define INDEX_BYTES   (2 * TOKENS)
 #define MARKER_STEP   256
-#define CHUNK	      (1u << 20)
+#define CHUNK	      (1u << 16)
 #define TABLE_MAX     8192	   /* bytes of a token table and its index; in practice 1500 */
 #define NAMES_MAX     (16u << 20) /* bytes of names, markers and seqs; in practice 3 MiB */
 #define MIN_SYMBOLS   1000
@@ -32,10 +32,10 @@
 #define MAX_STEPS     (1u << 26) /* entries walked before giving up; a crafted image could ask for many more */
 #define LETTERS_BYTES (2 * 26)
 
-/* A piece of the image: a view, or a copy. */
+/* A piece of the image. */
 struct piece {
 	const uint8_t *bytes;
-	uint8_t *copy;
+	uint8_t *copy; /* what bytes points to, or NULL for a view */
 	uint64_t addr;
 	size_t len;
 };
@@ -145,22 +145,29 @@ static bool search_piece(const struct piece *piece, struct kallsyms_tables *ret)
 	return false;
 }
 
-static bool search_tokens(kw_ctx *ctx, uint64_t start, uint64_t size, struct kallsyms_tables *ret)
+static bool search_pieces(kw_ctx *ctx, uint64_t start, uint64_t size, uint8_t *bytes, struct kallsyms_tables *ret)
 {
-	/* Pieces overlap by a whole table, before and after. */
-	for (uint64_t at = 0; at < size; at += CHUNK) {
-		uint64_t left = size - at;
-		struct piece piece;
-		bool found;
+	uint64_t paddr = start - KERNEL_MAP + ctx->target->symbols->map.phys_base;
 
-		if (!get_piece(ctx, start + at, left < CHUNK + TABLE_MAX ? left : CHUNK + TABLE_MAX, &piece))
-			continue;
-		found = search_piece(&piece, ret);
-		free(piece.copy);
-		if (found)
+	/* Pieces overlap by the longest table. */
+	for (uint64_t at = 0; at < size; at += CHUNK) {
+		struct piece piece = { .bytes = bytes, .addr = start + at, .len = CHUNK + TABLE_MAX };
+
+		if (piece.len > size - at)
+			piece.len = size - at;
+		if (kw_scan_phys(ctx, paddr + at, bytes, piece.len) == KW_OK && search_piece(&piece, ret))
 			return true;
 	}
 	return false;
+}
+
+static bool search_tokens(kw_ctx *ctx, uint64_t start, uint64_t size, struct kallsyms_tables *ret)
+{
+	uint8_t *bytes = malloc(CHUNK + TABLE_MAX);
+	bool found = bytes && search_pieces(ctx, start, size, bytes, ret);
+
+	free(bytes);
+	return found;
 }
 
 /* True when markers at `at` are what walking the names gave. */

@@ -4,9 +4,8 @@
  *
  * The text stands at the beginning of a page, a copy of it 24 bytes into another one, as an ELF note. Where these pages
  * are is up to the page allocator: seen between 16 and 32 MiB, right behind the image, and below the top. Looking at
- * every page touches it, which costs 30 to 50 ms for each GiB that is mapped. But the image holds a pointer to the page
- * (a variable without a type of its own, among the .bss), and the image is a few MiB: so every word of it that could
- * point to a page is followed, from the end, where .bss is.
+ * every page costs 150 ms for each GiB. But the image holds a pointer to the page (vmcoreinfo_data, in .bss), and the
+ * image is a few MiB: so every word of it that could point to a page is followed, from the end, where .bss is.
  */
 #include "symbol/search.h"
 
@@ -18,7 +17,7 @@
 #include "util/error.h"
 
 #define PAGE_BYTES  4096
-#define PIECE	    0x200000ULL
+#define PIECE	    0x10000ULL
 #define NOTE_HEADER 24 /* Elf64_Nhdr and "VMCOREINFO", padded */
 /* What is followed in one image: a real one holds some hundred pointers to pages, a crafted one any number. */
 #define MAX_POINTERS (1u << 16)
@@ -31,16 +30,13 @@ struct search {
 	void *arg;
 	uint64_t found;
 	uint64_t memory_end;
+	bool strict; /* follow only pointers next to a length */
 	unsigned int followed, read;
 };
 
 static bool is_mark(const uint8_t *p)
 {
-	uint64_t word, mark;
-
-	memcpy(&word, p, sizeof(word));
-	memcpy(&mark, VMCOREINFO_MARK, sizeof(mark));
-	return word == mark;
+	return !memcmp(p, VMCOREINFO_MARK, 8);
 }
 
 static bool try_text(struct search *search, uint64_t paddr)
@@ -76,19 +72,30 @@ static bool follow_pointer(struct search *search, uint64_t paddr)
 
 	if (search->followed++ >= MAX_POINTERS)
 		return false;
-	return kw_read_phys(search->ctx, paddr, head, sizeof(head)) == KW_OK &&
+	return kw_scan_phys(search->ctx, paddr, head, sizeof(head)) == KW_OK &&
 	       try_page(search, paddr, head);
 }
 
+static uint64_t load_u64(const uint8_t *p)
+{
+	uint64_t value;
+
+	memcpy(&value, p, sizeof(value));
+	return value;
+}
+
+/* Follow the pointers from the second word on: the first is looked at with the piece before. */
 static bool follow_pointers(struct search *search, const uint8_t *words, size_t len, uint64_t direct_map)
 {
-	for (size_t i = len; i; i -= 8) {
-		uint64_t word, paddr;
+	for (size_t i = len - 8; i; i -= 8) {
+		uint64_t paddr = load_u64(words + i) - direct_map;
 
-		memcpy(&word, words + i - 8, sizeof(word));
-		paddr = word - direct_map;
-		if (__builtin_expect(paddr < search->memory_end && paddr % PAGE_BYTES == 0 && paddr, 0) &&
-		    follow_pointer(search, paddr))
+		if (__builtin_expect(paddr >= search->memory_end || paddr % PAGE_BYTES || !paddr, 1))
+			continue;
+		/* vmcoreinfo_size lies between vmcoreinfo_note and vmcoreinfo_data, from 5.10 to 7.3. */
+		if (search->strict && load_u64(words + i - 8) - 1 >= VMCOREINFO_PAGE)
+			continue;
+		if (follow_pointer(search, paddr))
 			return true;
 	}
 	return false;
@@ -103,18 +110,14 @@ static uint64_t memory_end(kw_ctx *ctx)
 }
 
 static bool search_image(struct search *search, const struct kernel_image *image, uint64_t direct_map,
-			 uint8_t *copy)
+			 uint8_t *piece)
 {
-	for (uint64_t left = image->size; left >= PIECE; left -= PIECE) {
-		uint64_t paddr = image->paddr + left - PIECE;
-		const uint8_t *words = kw_view_phys(search->ctx, paddr, PIECE);
+	/* Pieces overlap by a word. */
+	for (uint64_t left = image->size; left > PIECE; left -= PIECE) {
+		uint64_t paddr = image->paddr + left - PIECE - 8;
 
-		if (!words) {
-			if (kw_read_phys(search->ctx, paddr, copy, PIECE) != KW_OK)
-				continue;
-			words = copy;
-		}
-		if (follow_pointers(search, words, PIECE, direct_map))
+		if (kw_scan_phys(search->ctx, paddr, piece, PIECE + 8) == KW_OK &&
+		    follow_pointers(search, piece, PIECE + 8, direct_map))
 			return true;
 	}
 	return false;
@@ -123,17 +126,21 @@ static bool search_image(struct search *search, const struct kernel_image *image
 kw_status search_by_pointer(kw_ctx *ctx, const struct kernel_image *image, uint64_t direct_map,
 			    search_accept accept, void *arg, uint64_t *ret_paddr)
 {
-	struct search search = { .ctx = ctx, .accept = accept, .arg = arg };
-	uint8_t *copy = malloc(PIECE);
+	struct search search = { .ctx = ctx, .accept = accept, .arg = arg, .strict = true };
+	uint8_t *piece = malloc(PIECE + 8);
 	bool found;
 
-	if (!copy)
+	if (!piece)
 		return kw_fail_nomem(ctx);
 	search.memory_end = memory_end(ctx);
 	kw_pass_begin(ctx);
-	found = search_image(&search, image, direct_map, copy);
+	found = search_image(&search, image, direct_map, piece);
+	if (!found) {
+		search.strict = false;
+		found = search_image(&search, image, direct_map, piece);
+	}
 	kw_pass_end(ctx);
-	free(copy);
+	free(piece);
 	if (!found)
 		return KW_NOTFOUND;
 	*ret_paddr = search.found;
@@ -149,21 +156,16 @@ static bool search_pages(struct search *search, uint64_t paddr, const uint8_t *b
 }
 
 /* Segments begin anywhere; pages don't. */
-static bool search_segment(struct search *search, const struct kw_segment *segment, uint8_t *copy)
+static bool search_segment(struct search *search, const struct kw_segment *segment, uint8_t *piece)
 {
 	uint64_t skip = -segment->paddr % PAGE_BYTES;
 
 	for (uint64_t at = skip; at < segment->size; at += PIECE) {
 		uint64_t paddr = segment->paddr + at;
 		uint64_t len = segment->size - at < PIECE ? segment->size - at : PIECE;
-		const uint8_t *bytes = kw_view_phys(search->ctx, paddr, len);
 
-		if (!bytes) {
-			if (kw_read_phys(search->ctx, paddr, copy, len) != KW_OK)
-				continue;
-			bytes = copy;
-		}
-		if (search_pages(search, paddr, bytes, len))
+		if (kw_scan_phys(search->ctx, paddr, piece, len) == KW_OK &&
+		    search_pages(search, paddr, piece, len))
 			return true;
 	}
 	return false;
@@ -172,18 +174,18 @@ static bool search_segment(struct search *search, const struct kw_segment *segme
 kw_status search_everywhere(kw_ctx *ctx, search_accept accept, void *arg, uint64_t *ret_paddr)
 {
 	struct search search = { .ctx = ctx, .accept = accept, .arg = arg };
-	uint8_t *copy = malloc(PIECE);
+	uint8_t *piece = malloc(PIECE);
 	size_t nr;
 	const struct kw_segment *segments = kw_memory_physical(ctx->target->memory, &nr);
 	bool found = false;
 
-	if (!copy)
+	if (!piece)
 		return kw_fail_nomem(ctx);
 	kw_pass_begin(ctx);
 	for (size_t i = 0; i < nr && !found; i++)
-		found = search_segment(&search, &segments[i], copy);
+		found = search_segment(&search, &segments[i], piece);
 	kw_pass_end(ctx);
-	free(copy);
+	free(piece);
 	if (!found)
 		return KW_NOTFOUND;
 	*ret_paddr = search.found;
