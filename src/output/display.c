@@ -99,7 +99,7 @@ static bool put_start(struct kw_strbuf *sb, bool negative, uint64_t ns, const st
 	return true;
 }
 
-/* ps drops the decimal from 100 on. The small addition undoes what dividing took: 12.3 is stored as 12.29999... */
+/* ps drops the decimal from 100 on. The small addition undoes what doubles took: 100 * 0.29 is 28.999999999999996. */
 static bool put_percent(struct kw_strbuf *sb, const struct kw_value *value)
 {
 	double f = value->type == KW_VAL_FLOAT ? value->f

@@ -74,6 +74,7 @@ Test(output_display, percent_is_cut_and_loses_its_decimal_at_100)
 	expect(KW_SHOW_PERCENT, (struct kw_value)FLOAT(0), "0.0");
 	expect(KW_SHOW_PERCENT, (struct kw_value)FLOAT(0.19), "0.1");
 	expect(KW_SHOW_PERCENT, (struct kw_value)FLOAT(12.3), "12.3");
+	expect(KW_SHOW_PERCENT, (struct kw_value)FLOAT(100 * 0.29), "29.0"); /* 28.999999999999996 */
 	expect(KW_SHOW_PERCENT, (struct kw_value)FLOAT(99.99), "99.9");
 	expect(KW_SHOW_PERCENT, (struct kw_value)FLOAT(100), "100");
 	expect(KW_SHOW_PERCENT, (struct kw_value)FLOAT(799.6), "799");

@@ -54,6 +54,17 @@ Test(output_writer, closed_pipe)
 	}
 }
 
+Test(output_writer, a_stream_that_failed_before)
+{
+	FILE *out = fopen("/dev/full", "w");
+
+	cr_assert(out);
+	setvbuf(out, NULL, _IONBF, 0);
+	fputc('x', out);
+	expect_failure(out, KW_FORMAT_JSONL, 0, "failed");
+	fclose(out);
+}
+
 Test(output_writer, a_row_tells_that_the_disk_is_full)
 {
 	FILE *out = fopen("/dev/full", "w");
