@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers the way ps(1) shows them: it cuts where others round, so 1023 bytes are 0 KiB and 0.19 % are 0.1 %. */
+/* Numbers the way ps(1) shows them. It cuts where others round: 1023 bytes are 0 KiB, 0.19 % are 0.1 %. */
 #include "output/display.h"
 
 #include "output/number.h"
@@ -99,7 +99,7 @@ static bool put_start(struct kw_strbuf *sb, bool negative, uint64_t ns, const st
 	return true;
 }
 
-/* ps drops the decimal from 100 on. The small addition undoes what doubles took: 100 * 0.29 is 28.999999999999996. */
+/* ps drops the decimal from 100 on. The small addition is because 100 * 0.29 is 28.999999999999996. */
 static bool put_percent(struct kw_strbuf *sb, const struct kw_value *value)
 {
 	double f = value->type == KW_VAL_FLOAT ? value->f

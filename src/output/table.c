@@ -193,7 +193,7 @@ static void find_last_children(struct table *table)
 	}
 }
 
-/* Draw what leads to a row; last[] tells for each level whether the row of that level, above or this, is a last one. */
+/* Draw what leads to a row. last[] tells for each level whether the nearest row of it, upwards, is a last one. */
 static void draw_branch(char *branch, bool *last, const struct place *place)
 {
 	char *to = branch;
