@@ -8,8 +8,8 @@
  *
  * The token table is met first: single characters that occur in symbols are tokens of their own, at their character's
  * number, so that it holds "a\0b\0c\0" to "z\0". A table of u16 that must be the offsets of its 256 strings follows.
- * From there back, the number of symbols is a u32 followed by exactly as many entries that end where markers begin,
- * and markers repeat what was just counted: nothing else passes.
+ * From there back, markers are the next growing numbers that begin with 0; the names end where they begin, and the
+ * number of symbols is a u32 followed by exactly as many names as end there, at the offsets that the markers tell.
  */
 #include "symbol/kallsyms.h"
 
@@ -26,10 +26,10 @@
 #define CHUNK	      (1u << 16)
 #define TABLE_MAX     8192	   /* bytes of a token table and its index; in practice 1500 */
 #define NAMES_MAX     (16u << 20) /* bytes of names, markers and seqs; in practice 3 MiB */
-#define MIN_SYMBOLS   1000
-#define MIN_PER_NAME  3	 /* bytes: the shortest average thought of, with markers */
-#define MAX_PER_NAME  64 /* and the longest */
-#define MAX_STEPS     (1u << 26) /* entries walked before giving up; a crafted image could ask for many more */
+#define MIN_MARKERS   8		  /* 2,000 symbols */
+#define MIN_PER_NAME  2		  /* bytes of a packed name, on an average of 256 */
+#define MAX_PER_NAME  256 /* 70 seen, where 7.2 has names of Rust */
+#define MAX_TRIES     8 /* a crafted image could ask for many more */
 #define LETTERS_BYTES (2 * 26)
 
 /* A piece of the image. */
@@ -170,54 +170,83 @@ static bool search_tokens(kw_ctx *ctx, uint64_t start, uint64_t size, struct kal
 	return found;
 }
 
-/* True when markers at `at` are what walking the names gave. */
-static bool markers_fit(const struct piece *piece, size_t at, const uint32_t *markers, size_t nr)
+static bool is_step(uint32_t from, uint32_t to)
 {
-	return at <= piece->len && nr * 4 <= piece->len - at && !memcmp(piece->bytes + at, markers, nr * 4);
+	uint32_t step = to - from;
+
+	return to > from && step >= MARKER_STEP * MIN_PER_NAME && step <= MARKER_STEP * MAX_PER_NAME;
 }
 
-/* Walk nr names; false when they do not fit, or no markers follow. *steps is what may still be walked. */
-static bool names_fit(const struct piece *piece, size_t names, uint32_t nr, uint32_t *markers, uint32_t *steps)
+/* Count the markers at `at`: they begin with 0 and grow by as much as 256 names can be long. */
+static size_t count_markers(const struct piece *piece, size_t at)
 {
-	const uint8_t *start = piece->bytes + names, *p = start, *end = piece->bytes + piece->len;
-	size_t nr_markers = 0, len, after;
+	const uint8_t *p = piece->bytes + at;
+	size_t max = (piece->len - at) / 4, nr = 1;
 
-	for (uint32_t i = 0; i < nr; i++, (*steps)--) {
-		if (!*steps)
+	if (load_u32(p))
+		return 0;
+	while (nr < max && is_step(load_u32(p + 4 * (nr - 1)), load_u32(p + 4 * nr)))
+		nr++;
+	return nr;
+}
+
+/* Walk nr names from `names`: they must begin where the markers say, and end right before them. */
+static bool names_fit(const struct piece *piece, size_t names, uint32_t nr, size_t markers)
+{
+	const uint8_t *start = piece->bytes + names, *p = start, *end = piece->bytes + markers;
+	size_t len;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		if (i % MARKER_STEP == 0 &&
+		    load_u32(end + 4 * (size_t)(i / MARKER_STEP)) != (uint32_t)(p - start))
 			return false;
-		if (i % MARKER_STEP == 0)
-			markers[nr_markers++] = (uint32_t)(p - start);
 		p = kallsyms_entry(p, end, &len);
 		if (!p)
 			return false;
 		p += len;
 	}
-	after = (size_t)(p - piece->bytes);
-	return markers_fit(piece, align_up(after, 4), markers, nr_markers) ||
-	       markers_fit(piece, align_up(after, 8), markers, nr_markers);
+	return end - p < 8;
 }
 
-/* Go back from the token table, which is at the end of the piece. */
-static bool search_names(const struct piece *piece, uint32_t *markers, struct kallsyms_tables *ret)
+/* The number of symbols stands before the names, the last of which the last marker is near to. */
+static bool search_number(const struct piece *piece, size_t markers, size_t nr_markers,
+			  struct kallsyms_tables *ret)
 {
-	uint32_t steps = MAX_STEPS;
+	size_t last = load_u32(piece->bytes + markers + 4 * (nr_markers - 1));
+	size_t far = last + MARKER_STEP * MAX_PER_NAME + 16;
 
-	for (size_t at = piece->len & ~(size_t)3; at >= 4 && steps;) {
-		size_t names, distance;
-		uint32_t nr;
-
-		at -= 4;
-		nr = load_u32(piece->bytes + at);
-		distance = piece->len - at;
-		if (distance <= 8 || nr < MIN_SYMBOLS || nr > distance / MIN_PER_NAME || nr < distance / MAX_PER_NAME)
-			continue;
+	if (last + 8 > markers)
+		return false;
+	for (size_t at = (markers - last - 4) & ~(size_t)3, stop = markers > far ? markers - far : 4; at >= stop;
+	     at -= 4) {
+		uint32_t nr = load_u32(piece->bytes + at);
 		/* Padding to 8, which is zero, can't begin a name. */
-		names = piece->bytes[at + 4] ? at + 4 : at + 8;
-		if (!names_fit(piece, names, nr, markers, &steps))
+		size_t names = piece->bytes[at + 4] ? at + 4 : at + 8;
+
+		if (!nr || (nr - 1) / MARKER_STEP != nr_markers - 1 || !names_fit(piece, names, nr, markers))
 			continue;
 		ret->num_syms = piece->addr + at;
 		ret->names = piece->addr + names;
 		return true;
+	}
+	return false;
+}
+
+/* Go back from the token table, which is at the end of the piece, to the markers, and on to the number. */
+static bool search_names(const struct piece *piece, struct kallsyms_tables *ret)
+{
+	size_t tries = 0;
+
+	for (size_t at = piece->len & ~(size_t)3; at >= 4 && tries < MAX_TRIES;) {
+		size_t nr;
+
+		at -= 4;
+		nr = count_markers(piece, at);
+		if (nr < MIN_MARKERS)
+			continue;
+		tries++;
+		if (search_number(piece, at, nr, ret))
+			return true;
 	}
 	return false;
 }
@@ -253,17 +282,15 @@ static bool find_offsets(kw_ctx *ctx, uint64_t start, uint64_t size, struct kall
 static bool search_below_tokens(kw_ctx *ctx, uint64_t start, uint64_t size, struct kallsyms_tables *ret)
 {
 	uint64_t len = ret->token_table - start, from;
-	uint32_t *markers = malloc((NAMES_MAX / MIN_PER_NAME / MARKER_STEP + 1) * sizeof(*markers));
 	struct piece piece;
 	bool found = false;
 
 	/* Labels are aligned in the image, so the piece must be as well. */
 	from = (ret->token_table - (len < NAMES_MAX ? len : NAMES_MAX)) & ~(uint64_t)7;
-	if (markers && get_piece(ctx, from, ret->token_table - from, &piece)) {
-		found = search_names(&piece, markers, ret);
+	if (get_piece(ctx, from, ret->token_table - from, &piece)) {
+		found = search_names(&piece, ret);
 		free(piece.copy);
 	}
-	free(markers);
 	return found && find_offsets(ctx, start, size, ret);
 }
 
