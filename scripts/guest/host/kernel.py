@@ -184,16 +184,22 @@ def packages_of(env, name, version):
     return list(dict.fromkeys(chosen))
 
 
+def download(env, name, version, work):
+    """Bring one package into the folder work and return its path."""
+    got = run(["apt-get", "-q", "download", f"{name}={version}"], env=env, cwd=work)
+    files = list(work.glob(f"{name}_*.deb"))
+    if got.returncode != 0 or not files:
+        raise LabError(f"cannot download {name} {version}:\n{got.stderr.strip()}")
+    return files[0]
+
+
 def unpack(env, packages, work):
     for name, version in packages:
-        got = run(["apt-get", "-q", "download", f"{name}={version}"], env=env, cwd=work)
-        files = list(work.glob(f"{name}_*.deb"))
-        if got.returncode != 0 or not files:
-            raise LabError(f"cannot download {name} {version}:\n{got.stderr.strip()}")
-        done = run(["dpkg", "-x", str(files[0]), str(work / "tree")])
+        file = download(env, name, version, work)
+        done = run(["dpkg", "-x", str(file), str(work / "tree")])
         if done.returncode != 0:
-            raise LabError(f"cannot unpack {files[0].name}:\n{done.stderr.strip()}")
-        files[0].unlink()
+            raise LabError(f"cannot unpack {file.name}:\n{done.stderr.strip()}")
+        file.unlink()
 
 
 def lay_out(work, version, package, package_version):
