@@ -214,6 +214,7 @@ static void become(char **command, int out)
 {
 	int null = open("/dev/null", O_RDONLY);
 
+	port_hold_control(false);
 	dup2(null, 0);
 	dup2(out, 1);
 	dup2(out, 2);
@@ -260,6 +261,7 @@ static void run_command(void)
 		end_guest();
 	}
 	port_control("RUN\n");
+	port_hold_control(true);
 	pid_t pid = fork();
 	if (pid == 0)
 		become(command, pipes[1]);

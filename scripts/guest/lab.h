@@ -14,6 +14,12 @@
 /** Send text to the host's control file. PID 1 only. */
 void port_control(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/**
+ * Keep the permission for the control port, or give it up. A kernel that was locked down meanwhile grants no new
+ * one. It is inherited, so a child that shall not have it gives it up.
+ */
+void port_hold_control(bool hold);
+
 /** Open the way for a command's output, waiting until its device is there. */
 bool port_open_output(void);
 

@@ -21,14 +21,24 @@ enum { CONTROL_PORT = 0xe9, PVPANIC_PORT = 0x505 };
 
 static int output = -1;
 
+static bool control_held;
+
 static void send(unsigned short port, const void *data, size_t len)
 {
-	if (ioperm(port, 1, 1)) {
+	bool held = control_held && port == CONTROL_PORT;
+
+	if (!held && ioperm(port, 1, 1)) {
 		perror("ioperm");
 		return;
 	}
 	outsb(port, data, len);
-	ioperm(port, 1, 0);
+	if (!held)
+		ioperm(port, 1, 0);
+}
+
+void port_hold_control(bool hold)
+{
+	control_held = ioperm(CONTROL_PORT, 1, hold) == 0 && hold;
 }
 
 void port_control(const char *format, ...)

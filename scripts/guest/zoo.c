@@ -21,7 +21,7 @@
 #define REGISTRY "/run/zoo"
 #define KEEPER	 "zoo-keeper"
 
-enum { STEP_US = 2000, CREATURE_SECONDS = 15, KEEPER_SECONDS = 150, FILLER_SECONDS = 1800 };
+enum { STEP_US = 2000, CREATURE_SECONDS = 60, KEEPER_SECONDS = 240, FILLER_SECONDS = 3600 };
 
 static struct zoo_registry *registry;
 

@@ -18,9 +18,11 @@ from pathlib import Path
 from host.cache import LabError
 
 QEMU = "qemu-system-x86_64"
-BOOT_TIMEOUT = 180
-# Forking and recording are slow under TCG: about 1.2 ms and 1 ms for each process on an idle host.
-SECONDS_PER_PROCESS = 0.02
+# A boot takes 3 to 8 s on an idle host. The limits are for one that ten other jobs share.
+BOOT_TIMEOUT = 300
+MONITOR_TIMEOUT = 60
+# Forking and recording a process takes 8 ms on an idle host.
+SECONDS_PER_PROCESS = 0.1
 # Where QEMU's machine types end the RAM below 4 GiB: (from this RAM size on, the RAM below is this large).
 SPLIT = {"pc": (0xE0000000, 0xC0000000), "q35": (0xB0000000, 0x80000000)}
 
@@ -49,6 +51,20 @@ def zoo_table(control):
     return "".join(line + "\n" for line in lines)
 
 
+def hardware(memory, smp, machine, cpu):
+    """QEMU's options for all that the guest sees of its machine."""
+    return [
+        "-nodefaults", "-display", "none", "-no-reboot", "-accel", "tcg", "-cpu", cpu, "-smp", str(smp),
+        "-machine", f"{machine},memory-backend=ram", "-m", f"{memory >> 20}M", "-serial", "chardev:console",
+        "-device", "isa-debugcon,iobase=0xe9,chardev=control", "-action", "panic=pause", "-device", "pvpanic",
+        "-device", "vmcoreinfo",
+    ]
+
+
+def kernel_parameters(more):
+    return f"console=ttyS0 panic=-1 loglevel=5 oops=panic {more}".strip()
+
+
 class Machine:
     """One QEMU process and its files in one folder. Use it in a `with`: leaving the block ends QEMU."""
 
@@ -65,23 +81,18 @@ class Machine:
         self.socket_path = f"{self.socket_folder}/qmp"
         # A guest that is to outlive us has a limited life; any other dies with us, however we die.
         leash = ["timeout", "--signal=KILL", str(life)] if life else ["setpriv", "--pdeathsig", "KILL"]
-        self.command = leash + self.command_line(kernel, initramfs, memory, smp, machine, cpu, parameters)
+        self.command = [*leash, QEMU, *hardware(memory, smp, machine, cpu), *self.files(kernel, initramfs, memory),
+                        "-append", kernel_parameters(parameters)]
         if with_output:
             self.command += ["-chardev", f"file,id=output,path={self.output}", "-device", "virtio-serial-pci",
                              "-device", "virtserialport,chardev=output,name=kwalk.output"]
 
-    def command_line(self, kernel, initramfs, memory, smp, machine, cpu, parameters):
-        append = f"console=ttyS0 panic=-1 loglevel=5 oops=panic {parameters}".strip()
+    def files(self, kernel, initramfs, memory):
         return [
-            QEMU, "-nodefaults", "-display", "none", "-no-reboot", "-accel", "tcg", "-cpu", cpu, "-smp", str(smp),
-            "-machine", f"{machine},memory-backend=ram", "-m", f"{memory >> 20}M",
             "-object", f"memory-backend-file,id=ram,share=on,mem-path={self.ram},size={memory}",
-            "-kernel", str(kernel / "vmlinuz"), "-initrd", str(initramfs), "-append", append,
-            "-chardev", f"file,id=console,path={self.console}", "-serial", "chardev:console",
-            "-chardev", f"file,id=control,path={self.control}", "-device", "isa-debugcon,iobase=0xe9,chardev=control",
-            "-action", "panic=pause", "-device", "pvpanic", "-device", "vmcoreinfo",
-            "-qmp", f"unix:{self.socket_path},server=on,wait=off",
-            "-pidfile", str(self.folder / "qemu.pid"),
+            "-kernel", str(kernel / "vmlinuz"), "-initrd", str(initramfs),
+            "-chardev", f"file,id=console,path={self.console}", "-chardev", f"file,id=control,path={self.control}",
+            "-qmp", f"unix:{self.socket_path},server=on,wait=off", "-pidfile", str(self.folder / "qemu.pid"),
         ]
 
     def __enter__(self):
@@ -183,11 +194,11 @@ class Monitor:
         self.socket = self.connect(path, alive)
         self.pending = b""
         self.events = []
-        self.receive(20)  # the greeting
+        self.receive(MONITOR_TIMEOUT)  # the greeting
         self.call("qmp_capabilities")
 
     def connect(self, path, alive):
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + MONITOR_TIMEOUT
         while time.monotonic() < deadline:
             endpoint = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
@@ -198,16 +209,16 @@ class Monitor:
                 if not alive():
                     raise self.trouble("QEMU did not start") from None
                 time.sleep(0.02)
-        raise self.trouble("QEMU did not open its monitor within 20 s")
+        raise self.trouble(f"QEMU did not open its monitor within {MONITOR_TIMEOUT} s")
 
-    def receive(self, timeout):
+    def receive(self, timeout, awaited="QEMU did not answer"):
         deadline = time.monotonic() + timeout
         while b"\n" not in self.pending:
             self.socket.settimeout(max(0.01, deadline - time.monotonic()))
             try:
                 data = self.socket.recv(65536)
             except socket.timeout:
-                raise self.trouble(f"QEMU's monitor said nothing for {timeout} s") from None
+                raise self.trouble(f"{awaited} in time") from None
             except OSError:
                 data = b""
             if not data:
@@ -216,10 +227,10 @@ class Monitor:
         line, self.pending = self.pending.split(b"\n", 1)
         return json.loads(line)
 
-    def call(self, command, timeout=30, **arguments):
+    def call(self, command, timeout=MONITOR_TIMEOUT, **arguments):
         self.socket.sendall(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
         while True:
-            answer = self.receive(timeout)
+            answer = self.receive(timeout, f"QEMU did not answer {command}")
             if "event" in answer:
                 self.events.append(answer["event"])
             elif "error" in answer:
@@ -230,10 +241,7 @@ class Monitor:
     def await_event(self, name, timeout):
         deadline = time.monotonic() + timeout
         while name not in self.events:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise self.trouble(f"the guest did not freeze within {timeout} s")
-            answer = self.receive(left)
+            answer = self.receive(max(0, deadline - time.monotonic()), f"{name} did not come from QEMU")
             if "event" in answer:
                 self.events.append(answer["event"])
         self.events.remove(name)
