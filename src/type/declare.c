@@ -14,10 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PARAMETER_DEPTH 3  /* functions as parameters of functions */
-#define PARAMETERS_MAX	64 /* parameters shown */
+#define PARAMETER_DEPTH 3    /* functions as parameters of functions */
+#define STEPS_MAX	1000 /* types in one declaration: functions that refer to one another grow without end */
 
-static void declare(kw_ctx *ctx, const struct kw_type *type, const char *name, const char *body,
+/* One declaration being written. */
+struct writer {
+	kw_ctx *ctx;
+	unsigned int steps; /* left */
+};
+
+static void declare(struct writer *w, const struct kw_type *type, const char *name, const char *body,
 		    unsigned int depth, struct kw_strbuf *out);
 
 /* Replace a text by front + text + back. */
@@ -44,35 +50,34 @@ static kw_status get_parameter(kw_ctx *ctx, const struct kw_type *function, uint
 	return status;
 }
 
-static void add_parameters(kw_ctx *ctx, const struct kw_type *function, unsigned int depth,
+static void add_parameters(struct writer *w, const struct kw_type *function, unsigned int depth,
 			   struct kw_strbuf *out)
 {
 	if (!function->count)
 		kw_strbuf_puts(out, "void");
 	for (uint32_t i = 0; i < function->count; i++) {
-		const struct kw_type *type;
+		const struct kw_type *type = NULL;
 		uint32_t id;
 
 		if (i)
 			kw_strbuf_puts(out, ", ");
-		if (i == PARAMETERS_MAX || get_parameter(ctx, function, i, &id) != KW_OK) {
-			kw_strbuf_puts(out, "...");
-			return;
-		}
-		type = id ? kw_btf_type(ctx, function->origin, id) : NULL;
+		if (w->steps && get_parameter(w->ctx, function, i, &id) == KW_OK && id)
+			type = kw_btf_type(w->ctx, function->origin, id);
 		if (type)
-			declare(ctx, type, "", NULL, depth - 1, out);
+			declare(w, type, "", NULL, depth - 1, out);
 		else
 			kw_strbuf_puts(out, "...");
+		if (!w->steps)
+			return;
 	}
 }
 
-static void wrap_function(kw_ctx *ctx, const struct kw_type *function, unsigned int depth,
+static void wrap_function(struct writer *w, const struct kw_type *function, unsigned int depth,
 			  struct kw_strbuf *text)
 {
 	kw_strbuf_putc(text, '(');
 	if (depth)
-		add_parameters(ctx, function, depth, text);
+		add_parameters(w, function, depth, text);
 	kw_strbuf_putc(text, ')');
 }
 
@@ -147,17 +152,18 @@ static void wrap_array(const struct kw_type *array, struct kw_strbuf *text)
 }
 
 /* Declarator around `text`; returns the core. */
-static const struct kw_type *walk(kw_ctx *ctx, const struct kw_type *type, unsigned int depth,
+static const struct kw_type *walk(struct writer *w, const struct kw_type *type, unsigned int depth,
 				  struct kw_strbuf *text, struct qualifiers *q)
 {
-	for (int steps = 0; steps < KW_TYPE_DEPTH; steps++) {
-		const struct kw_type *target = kw_type_target(ctx, type);
+	for (int i = 0; i < KW_TYPE_DEPTH && w->steps; i++) {
+		const struct kw_type *target = kw_type_target(w->ctx, type);
 
+		w->steps--;
 		switch (type->kind) {
 		case KW_TYPE_QUALIFIER: add_qualifier(q, type->name); break;
-		case KW_TYPE_POINTER: wrap_pointer(text, q, has_brackets(ctx, target)); break;
+		case KW_TYPE_POINTER: wrap_pointer(text, q, has_brackets(w->ctx, target)); break;
 		case KW_TYPE_ARRAY: wrap_array(type, text); break;
-		case KW_TYPE_FUNCTION: wrap_function(ctx, type, depth, text); break;
+		case KW_TYPE_FUNCTION: wrap_function(w, type, depth, text); break;
 		default: return type;
 		}
 		type = target;
@@ -165,7 +171,7 @@ static const struct kw_type *walk(kw_ctx *ctx, const struct kw_type *type, unsig
 	return &kw_type_void;
 }
 
-static void declare(kw_ctx *ctx, const struct kw_type *type, const char *name, const char *body,
+static void declare(struct writer *w, const struct kw_type *type, const char *name, const char *body,
 		    unsigned int depth, struct kw_strbuf *out)
 {
 	struct kw_strbuf text = { 0 };
@@ -174,12 +180,12 @@ static void declare(kw_ctx *ctx, const struct kw_type *type, const char *name, c
 	char words[32];
 
 	kw_strbuf_puts(&text, name);
-	core = walk(ctx, type, depth, &text, &q);
+	core = walk(w, type, depth, &text, &q);
 	kw_strbuf_puts(out, qualifier_text(&q, words));
 	if (body)
 		kw_strbuf_puts(out, body);
 	else
-		add_core(ctx, core, out);
+		add_core(w->ctx, core, out);
 	/* "char[16]", but "char *" and "char name[16]". */
 	if (text.len && text.str[0] != '[')
 		kw_strbuf_putc(out, ' ');
@@ -191,7 +197,9 @@ static void declare(kw_ctx *ctx, const struct kw_type *type, const char *name, c
 void kw_type_declare(kw_ctx *ctx, const struct kw_type *type, const char *name, const char *body,
 		     struct kw_strbuf *out)
 {
-	declare(ctx, type, name, body, PARAMETER_DEPTH, out);
+	struct writer w = { ctx, STEPS_MAX };
+
+	declare(&w, type, name, body, PARAMETER_DEPTH, out);
 }
 
 const struct kw_type *kw_type_core(kw_ctx *ctx, const struct kw_type *type)
@@ -211,7 +219,7 @@ void kw_type_name(kw_ctx *ctx, const struct kw_type *type, char *buf, size_t siz
 
 	if (!size)
 		return;
-	declare(ctx, type, "", NULL, PARAMETER_DEPTH, &text);
+	kw_type_declare(ctx, type, "", NULL, &text);
 	snprintf(buf, size, "%s", text.str ? text.str : "?");
 	kw_strbuf_free(&text);
 }
