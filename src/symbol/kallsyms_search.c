@@ -11,7 +11,7 @@
  * From there back, markers are the next growing numbers that begin with 0; the names end where they begin, and the
  * number of symbols is a u32 followed by exactly as many names as end there, at the offsets that the markers tell.
  */
-#include "symbol/kallsyms.h"
+#include "symbol/kallsyms_search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,24 +35,9 @@
 /* A piece of the image. */
 struct piece {
 	const uint8_t *bytes;
-	uint8_t *copy; /* what bytes points to, or NULL for a view */
-	uint64_t addr;
 	size_t len;
+	uint64_t addr;
 };
-
-static bool get_piece(kw_ctx *ctx, uint64_t addr, size_t len, struct piece *ret)
-{
-	*ret = (struct piece){ .bytes = kw_view(ctx, addr, len), .addr = addr, .len = len };
-	if (ret->bytes)
-		return true;
-	ret->copy = malloc(len);
-	if (ret->copy && kw_read(ctx, addr, ret->copy, len) == KW_OK) {
-		ret->bytes = ret->copy;
-		return true;
-	}
-	free(ret->copy);
-	return false;
-}
 
 static uint32_t load_u32(const uint8_t *p)
 {
@@ -131,14 +116,15 @@ static void make_letters(uint8_t letters[LETTERS_BYTES])
 	}
 }
 
-static bool search_piece(const struct piece *piece, struct kallsyms_tables *ret)
+bool kallsyms_search_tokens(const uint8_t *bytes, size_t len, uint64_t addr, struct kallsyms_tables *ret)
 {
+	struct piece piece = { bytes, len, addr };
 	uint8_t letters[LETTERS_BYTES];
-	const uint8_t *p = piece->bytes, *end = p + piece->len;
+	const uint8_t *p = bytes, *end = p + len;
 
 	make_letters(letters);
 	while ((p = memmem(p, (size_t)(end - p), letters, sizeof(letters)))) {
-		if (find_tables(piece, (size_t)(p - piece->bytes), ret))
+		if (find_tables(&piece, (size_t)(p - bytes), ret))
 			return true;
 		p++;
 	}
@@ -151,17 +137,16 @@ static bool search_pieces(kw_ctx *ctx, uint64_t start, uint64_t size, uint8_t *b
 
 	/* Pieces overlap by the longest table. */
 	for (uint64_t at = 0; at < size; at += CHUNK) {
-		struct piece piece = { .bytes = bytes, .addr = start + at, .len = CHUNK + TABLE_MAX };
+		size_t len = size - at < CHUNK + TABLE_MAX ? size - at : CHUNK + TABLE_MAX;
 
-		if (piece.len > size - at)
-			piece.len = size - at;
-		if (kw_scan_phys(ctx, paddr + at, bytes, piece.len) == KW_OK && search_piece(&piece, ret))
+		if (kw_scan_phys(ctx, paddr + at, bytes, len) == KW_OK &&
+		    kallsyms_search_tokens(bytes, len, start + at, ret))
 			return true;
 	}
 	return false;
 }
 
-static bool search_tokens(kw_ctx *ctx, uint64_t start, uint64_t size, struct kallsyms_tables *ret)
+static bool search_image(kw_ctx *ctx, uint64_t start, uint64_t size, struct kallsyms_tables *ret)
 {
 	uint8_t *bytes = malloc(CHUNK + TABLE_MAX);
 	bool found = bytes && search_pieces(ctx, start, size, bytes, ret);
@@ -233,19 +218,20 @@ static bool search_number(const struct piece *piece, size_t markers, size_t nr_m
 }
 
 /* Go back from the token table, which is at the end of the piece, to the markers, and on to the number. */
-static bool search_names(const struct piece *piece, struct kallsyms_tables *ret)
+bool kallsyms_search_names(const uint8_t *bytes, size_t len, uint64_t addr, struct kallsyms_tables *ret)
 {
+	struct piece piece = { bytes, len, addr };
 	size_t tries = 0;
 
-	for (size_t at = piece->len & ~(size_t)3; at >= 4 && tries < MAX_TRIES;) {
+	for (size_t at = len & ~(size_t)3; at >= 4 && tries < MAX_TRIES;) {
 		size_t nr;
 
 		at -= 4;
-		nr = count_markers(piece, at);
+		nr = count_markers(&piece, at);
 		if (nr < MIN_MARKERS)
 			continue;
 		tries++;
-		if (search_number(piece, at, nr, ret))
+		if (search_number(&piece, at, nr, ret))
 			return true;
 	}
 	return false;
@@ -279,18 +265,29 @@ static bool find_offsets(kw_ctx *ctx, uint64_t start, uint64_t size, struct kall
 	       in_image(ret->offsets + (uint64_t)(int32_t)first, start, size);
 }
 
+/* Bytes of the image: a view, or a copy, which *copy is then set to. */
+static const uint8_t *get_bytes(kw_ctx *ctx, uint64_t addr, size_t len, uint8_t **copy)
+{
+	const uint8_t *view = kw_view(ctx, addr, len);
+
+	if (view)
+		return view;
+	*copy = malloc(len);
+	return *copy && kw_read(ctx, addr, *copy, len) == KW_OK ? *copy : NULL;
+}
+
 static bool search_below_tokens(kw_ctx *ctx, uint64_t start, uint64_t size, struct kallsyms_tables *ret)
 {
 	uint64_t len = ret->token_table - start, from;
-	struct piece piece;
-	bool found = false;
+	uint8_t *copy = NULL;
+	const uint8_t *bytes;
+	bool found;
 
-	/* Labels are aligned in the image, so the piece must be as well. */
+	/* Labels are aligned in the image, so the bytes must begin so as well. */
 	from = (ret->token_table - (len < NAMES_MAX ? len : NAMES_MAX)) & ~(uint64_t)7;
-	if (get_piece(ctx, from, ret->token_table - from, &piece)) {
-		found = search_names(&piece, ret);
-		free(piece.copy);
-	}
+	bytes = get_bytes(ctx, from, ret->token_table - from, &copy);
+	found = bytes && kallsyms_search_names(bytes, ret->token_table - from, from, ret);
+	free(copy);
 	return found && find_offsets(ctx, start, size, ret);
 }
 
@@ -298,7 +295,7 @@ kw_status kallsyms_search(kw_ctx *ctx, uint64_t image_start, uint64_t image_size
 {
 	struct kallsyms_tables tables;
 
-	if (!search_tokens(ctx, image_start, image_size, &tables) ||
+	if (!search_image(ctx, image_start, image_size, &tables) ||
 	    !search_below_tokens(ctx, image_start, image_size, &tables))
 		return kw_fail(ctx, KW_NOTFOUND, "kallsyms: no such tables in the kernel image");
 	*ret = tables;
