@@ -379,18 +379,33 @@ kw_status kw_symbols_each(kw_ctx *ctx, bool (*fn)(const char *name, uint64_t add
 	return status == KW_OK ? KW_OK : kw_fail(ctx, status, "kallsyms: the table of names is damaged");
 }
 
+/* How many CPU numbers the kernel has: the table of offsets has an entry for each that it could be built for. */
+static kw_status count_cpus(kw_ctx *ctx, uint64_t offsets, uint64_t nr_cpu_ids, uint32_t *ret)
+{
+	/* A kernel built for one processor has no such table, and plain variables. */
+	*ret = offsets == KW_NO_ADDR ? 1 : MAX_CPUS;
+	if (nr_cpu_ids == KW_NO_ADDR || offsets == KW_NO_ADDR)
+		return KW_OK;
+	return kw_read_u32(ctx, nr_cpu_ids, ret);
+}
+
 kw_status kw_percpu_address(kw_ctx *ctx, const char *name, unsigned int cpu, uint64_t *ret_addr)
 {
-	struct kw_symbol_query queries[] = { { .name = name }, { .name = "__per_cpu_offset" } };
-	kw_status status = kw_symbol_addresses(ctx, queries, 2);
+	struct kw_symbol_query queries[] = { { .name = name },
+					     { .name = "__per_cpu_offset" },
+					     { .name = "nr_cpu_ids" } };
+	kw_status status = kw_symbol_addresses(ctx, queries, 3);
 	uint64_t offset = 0;
+	uint32_t nr_cpus;
 
 	if (status != KW_OK)
 		return status;
 	if (queries[0].addr == KW_NO_ADDR)
 		return kw_fail(ctx, KW_NOTFOUND, "%s: no such symbol in this kernel", name);
-	/* A kernel built for one processor has no such table, and plain variables. */
-	if (cpu >= (queries[1].addr == KW_NO_ADDR ? 1 : MAX_CPUS))
+	status = count_cpus(ctx, queries[1].addr, queries[2].addr, &nr_cpus);
+	if (status != KW_OK)
+		return kw_fail(ctx, status, "%s: the number of CPUs can't be read", name);
+	if (cpu >= nr_cpus || cpu >= MAX_CPUS)
 		return kw_fail(ctx, KW_NOTFOUND, "%s: there is no CPU %u", name, cpu);
 	if (queries[1].addr != KW_NO_ADDR)
 		status = kw_read_u64(ctx, queries[1].addr + 8 * (uint64_t)cpu, &offset);
