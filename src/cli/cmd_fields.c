@@ -68,7 +68,7 @@ static int print_fields(struct cli *cli, bool open, enum kw_scope scope)
 	return code ? code : cli_writer_end(cli, writer, EXIT_OK);
 }
 
-/* The catalogue itself needs no target: without one that was named, the column HERE stays empty. */
+/* The catalogue itself needs no target: where none was named and the live kernel can't be read, HERE stays empty. */
 static int run(struct cli *cli, int argc, char **argv)
 {
 	enum kw_scope scope = KW_SCOPE_BOTH;
@@ -85,6 +85,8 @@ static int run(struct cli *cli, int argc, char **argv)
 		else
 			return cli_usage(&cmd_fields, "unknown source \"%s\": tasks or threads",
 					 argv[optind]);
+		if (optind + 1 < argc)
+			return cli_usage(&cmd_fields, "unexpected argument \"%s\"", argv[optind + 1]);
 	}
 	if (cli->target) {
 		code = cli_open(cli);
@@ -92,7 +94,9 @@ static int run(struct cli *cli, int argc, char **argv)
 			return code;
 		open = true;
 	} else {
-		struct kw_open_options opts = { .size = sizeof(opts), .symbols = cli->symbols };
+		struct kw_open_options opts = { .size = sizeof(opts),
+						.symbols = cli->symbols,
+						.no_mmap = cli->no_mmap };
 
 		cli->ctx = kw_new();
 		open = cli->ctx && kw_open(cli->ctx, NULL, &opts) == KW_OK;
@@ -106,6 +110,7 @@ const struct command cmd_fields = {
 	"list the fields that can be asked for",
 	"Usage: kwalk fields [tasks|threads]\n"
 	"\n"
-	"Lists every field with its aliases, type, unit (as JSON shows it), cost, origin\n"
-	"in the kernel, and whether the target's kernel has it or what is missing.\n",
+	"Lists every field with its aliases, type, unit (as JSON shows it), cost, whether\n"
+	"the target's kernel has it or what is missing, origin in the kernel, meaning.\n"
+	"The list itself needs no target.\n",
 };

@@ -200,13 +200,14 @@ const struct command cmd_ps = {
 	"                        mm.map_count; NAME=HEADER gives a heading\n"
 	"  -L, --threads         a row for each thread\n"
 	"  -p, --pid PIDS        only these processes\n"
-	"  -u, --user USERS      only processes of these effective users\n"
+	"  -u, --user USERS      only processes of these effective users, by number; by\n"
+	"                        name on the live kernel alone\n"
 	"  -C, --command NAMES   only processes with these names; -p, -u and -C add up\n"
-	"      --sort KEYS       order by these columns; - before a key: descending\n"
+	"      --sort KEYS       order by these fields or paths; - before one: descending\n"
 	"      --top N           the first N rows (of --sort -time, where no order is given)\n"
 	"      --forest          children below their parents\n"
 	"      --cross-check     compare the PID table with the process list and show what\n"
 	"                        only one of them has\n"
-	"      --explain         print how the values will be fetched, and fetch nothing\n"
+	"      --explain         print how the values would be fetched, and fetch none\n"
 	"  -e, -A                accepted: all processes are the default\n",
 };

@@ -108,7 +108,8 @@ const struct command cmd_sym = {
 	"Usage: kwalk sym NAME|ADDRESS...\n"
 	"       kwalk sym --all\n"
 	"\n"
-	"Shows the address of a symbol, or the symbol that holds an address (0x...).\n"
+	"Shows the address of a symbol, or the symbol that holds an address (0x..., or\n"
+	"ffff... without it).\n"
 	"\n"
 	"  -a, --all             all symbols, in the order of the kernel's table\n",
 };

@@ -48,5 +48,6 @@ const struct command cmd_type = {
 	"Usage: kwalk type NAME\n"
 	"\n"
 	"Shows a type of the target's kernel with offsets, sizes and holes, as in\n"
-	"`kwalk type struct task_struct`, `kwalk type pid_t`, `kwalk type enum pid_type`.\n",
+	"`kwalk type struct task_struct`, `kwalk type pid_t`, `kwalk type enum pid_type`.\n"
+	"The output is C-like text in all formats.\n",
 };
