@@ -284,22 +284,37 @@ kw_status kw_plan_run(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, struct k
 	return status;
 }
 
-bool kw_plan_changed(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr)
+/* Where the pointer to a node's object lies; 0 when it has none, or its parent could not be had. */
+static uint64_t pointer_place(const struct kw_plan *plan, uint32_t i)
 {
-	for (uint32_t i = 0; i < plan->nodes.nr; i++) {
-		const struct kw_plan_node *n = &plan->nodes.item[i];
-		uint64_t parent, now;
+	const struct kw_plan_node *n = &plan->nodes.item[i];
 
-		if (n->parent == i)
-			continue;
-		parent = is_root(plan, n->parent) ? addr : plan->address[n->parent];
-		if (!parent)
-			continue;
-		if (kw_read_u64(ctx, parent + plan->nodes.item[n->parent].lo + n->hop, &now) != KW_OK ||
-		    now != plan->address[i])
+	if (n->parent == i || !plan->data[n->parent])
+		return 0;
+	return plan->address[n->parent] + plan->nodes.item[n->parent].lo + n->hop;
+}
+
+bool kw_plan_changed(kw_ctx *ctx, const struct kw_plan *plan)
+{
+	uint64_t at, now;
+
+	for (uint32_t i = 0; i < plan->nodes.nr; i++)
+		if ((at = pointer_place(plan, i)))
+			kw_forget(ctx, at, sizeof(now));
+	for (uint32_t i = 0; i < plan->nodes.nr; i++) {
+		at = pointer_place(plan, i);
+		if (at && (kw_read_u64(ctx, at, &now) != KW_OK || now != plan->address[i]))
 			return true;
 	}
 	return false;
+}
+
+void kw_plan_forget(kw_ctx *ctx, const struct kw_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->nodes.nr; i++)
+		if (plan->address[i])
+			kw_forget(ctx, plan->address[i] + plan->nodes.item[i].lo,
+				  plan->nodes.item[i].hi - plan->nodes.item[i].lo);
 }
 
 void kw_plan_prefetch(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr)

@@ -80,11 +80,13 @@ kw_status kw_plan_finish(kw_ctx *ctx, struct kw_plan *plan);
 kw_status kw_plan_run(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, struct kw_value *values);
 
 /**
- * Tell whether the objects that the last run followed pointers to are no longer the ones pointed to.
- *
- * @param addr  the same row's object
+ * Tell whether the objects that the last run followed pointers to are no longer the ones pointed to: reads the
+ * pointers again, past the cache of the pass.
  */
-bool kw_plan_changed(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr);
+bool kw_plan_changed(kw_ctx *ctx, const struct kw_plan *plan);
+
+/** Forget what the pass has cached of the objects of the last run, so that the next one reads them afresh. */
+void kw_plan_forget(kw_ctx *ctx, const struct kw_plan *plan);
 
 /** Hint that addr will be run soon. */
 void kw_plan_prefetch(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr);

@@ -62,8 +62,11 @@ bool cli_option(struct cli *cli, const struct command *command, int option, int 
 /** Parse the options of a command that has none of its own. Returns as cli_option(). */
 bool cli_options_only(struct cli *cli, const struct command *command, int argc, char **argv, int *ret_exit);
 
-/** Open the target. On failure says why and returns the exit code; 0 on success. */
+/** Open the target, then give up privileges. On failure says why and returns the exit code; 0 on success. */
 int cli_open(struct cli *cli);
+
+/** Give up all capabilities for good. What is open stays readable. */
+void cli_drop_privileges(void);
 
 /** Print "kwalk: MESSAGE" for the context's last failure and return its exit code. */
 int cli_fail(struct cli *cli, kw_status status);

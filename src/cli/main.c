@@ -18,6 +18,7 @@ static const char *const format_names[] = { "table", "json", "jsonl", "csv", "ts
 
 static const char global_help[] =
 	"Usage: kwalk [OPTIONS] COMMAND [ARGS]\n"
+	"       kwalk help [COMMAND]\n"
 	"\n"
 	"Reads processes and kernel state straight out of kernel memory: the live\n"
 	"kernel's, a guest's RAM, a crash dump's. Needs no debug symbols.\n"
@@ -146,8 +147,14 @@ int cli_open(struct cli *cli)
 		return EXIT_UNREADABLE;
 	}
 	status = kw_open(cli->ctx, cli->target, &opts);
-	if (!status)
+	if (!status) {
+		uint64_t addr;
+
+		/* /proc/kallsyms shows addresses to the privileged only: the symbols are loaded before. */
+		kw_symbol_address(cli->ctx, "init_task", &addr);
+		cli_drop_privileges();
 		return EXIT_OK;
+	}
 	cli_fail(cli, status);
 	return status == KW_INVALID ? EXIT_USAGE : EXIT_UNREADABLE;
 }

@@ -96,9 +96,11 @@ bool kw_task_is_alive(kw_ctx *ctx, const struct kw_kernel *kernel, const struct 
 	const struct kw_task_layout *t = &kernel->task;
 	uint64_t thread_pid, first;
 
+	kw_forget(ctx, ref->task + t->thread_pid, 8);
 	if (kw_read_u64(ctx, ref->task + t->thread_pid, &thread_pid) != KW_OK || !thread_pid ||
 	    (ref->pid_struct && thread_pid != ref->pid_struct))
 		return false;
+	kw_forget(ctx, thread_pid + t->pid_tasks, 8);
 	return kw_read_u64(ctx, thread_pid + t->pid_tasks, &first) == KW_OK &&
 	       first == ref->task + t->pid_links;
 }

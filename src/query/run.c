@@ -46,8 +46,9 @@ static enum outcome run_stage(kw_query *q, struct kw_stage *stage, const struct 
 			return ROW_GOOD;
 		if (!kw_task_is_alive(q->ctx, q->kernel, ref))
 			return ROW_GONE;
-		if (!kw_plan_changed(q->ctx, &stage->plan, ref->task))
+		if (!kw_plan_changed(q->ctx, &stage->plan))
 			return ROW_GOOD;
+		kw_plan_forget(q->ctx, &stage->plan);
 		q->counts.retried++;
 	}
 	return ROW_TORN;
