@@ -2,6 +2,9 @@
 /*
  * Compiling member paths.
  *
+ * The text is cut into steps, a member or an index each. That is done twice: first for the whole text, so that what is no
+ * path in any kernel is said to be none even where an alternative before it would do.
+ *
  * The compiler keeps a place: the type reached so far and its bit offset in the object of the last hop. Everything
  * that does not follow a pointer only moves the offset; following a pointer adds a hop and starts at 0 again.
  */
@@ -27,8 +30,16 @@ struct compiler {
 	uint64_t bit_offset;
 	uint32_t bit_size;
 	const char *member; /* name of the last member, for the reason of a NULL */
-	char name[MAX_NAME];
 	struct kw_path *path;
+};
+
+enum step_kind { STEP_END, STEP_MEMBER, STEP_INDEX };
+
+struct step {
+	enum step_kind kind;
+	char name[MAX_NAME];	   /* of the member, or of an index's enum; "" for a number */
+	char enumerator[MAX_NAME]; /* of an index */
+	uint64_t index;
 };
 
 static kw_status syntax_error(struct compiler *c, const char *expected)
@@ -48,7 +59,7 @@ static bool is_name_char(char ch)
 	return isalnum((unsigned char)ch) || ch == '_';
 }
 
-static kw_status take_name(struct compiler *c)
+static kw_status take_name(struct compiler *c, char name[MAX_NAME])
 {
 	size_t len = 0;
 
@@ -60,10 +71,89 @@ static kw_status take_name(struct compiler *c)
 	if (len >= MAX_NAME)
 		return kw_fail(c->ctx, KW_INVALID, "path \"%.60s...\": a member name is longer than %d bytes",
 			       c->text, MAX_NAME - 1);
-	memcpy(c->name, c->at, len);
-	c->name[len] = '\0';
+	memcpy(name, c->at, len);
+	name[len] = '\0';
 	c->at += len;
 	return KW_OK;
+}
+
+static bool take_if(struct compiler *c, const char *token)
+{
+	size_t len = strlen(token);
+
+	skip_blanks(c);
+	if ((size_t)(c->end - c->at) < len || memcmp(c->at, token, len) != 0)
+		return false;
+	c->at += len;
+	return true;
+}
+
+/* `N]` or `enum_name.ENUMERATOR]` */
+static kw_status take_index(struct compiler *c, struct step *step)
+{
+	kw_status status = KW_OK;
+
+	step->kind = STEP_INDEX;
+	step->name[0] = '\0';
+	skip_blanks(c);
+	if (c->at < c->end && isdigit((unsigned char)*c->at)) {
+		char *stop;
+
+		step->index = strtoull(c->at, &stop, 0);
+		c->at = stop;
+	} else if (c->at == c->end || !is_name_char(*c->at)) {
+		return syntax_error(c, "a number or enum.ENUMERATOR");
+	} else {
+		status = take_name(c, step->name);
+		if (!status && !take_if(c, "."))
+			status = syntax_error(c, "a number or enum.ENUMERATOR");
+		if (!status)
+			status = take_name(c, step->enumerator);
+	}
+	if (!status && !take_if(c, "]"))
+		status = syntax_error(c, "]");
+	return status;
+}
+
+static kw_status take_step(struct compiler *c, bool first, struct step *step)
+{
+	skip_blanks(c);
+	step->kind = STEP_END;
+	if (c->at == c->end)
+		return KW_OK;
+	if (take_if(c, "["))
+		return take_index(c, step);
+	if (!first && !take_if(c, ".") && !take_if(c, "->"))
+		return syntax_error(c, "., ->, [ or |");
+	step->kind = STEP_MEMBER;
+	return take_name(c, step->name);
+}
+
+/* Point the compiler at the alternative that begins at `start`. */
+static void begin_alternative(struct compiler *c, const char *start)
+{
+	c->at = start;
+	c->end = start + strcspn(start, "|");
+}
+
+/* Only a text without alternatives may be empty: it stands for the object itself. */
+static kw_status check_syntax(struct compiler *c)
+{
+	bool single = !strchr(c->text, '|');
+	struct step step;
+
+	begin_alternative(c, c->text);
+	for (;;) {
+		kw_status status = take_step(c, true, &step);
+
+		if (!status && step.kind == STEP_END && !single)
+			return syntax_error(c, "a member name");
+		while (!status && step.kind != STEP_END)
+			status = take_step(c, false, &step);
+		if (status || !*c->end)
+			return status;
+		begin_alternative(c, c->end + 1);
+	}
 }
 
 /* The task's mm is the one pointer whose absence means something to people. */
@@ -86,7 +176,7 @@ static kw_status follow_pointer(struct compiler *c)
 	return KW_OK;
 }
 
-static kw_status step_member(struct compiler *c)
+static kw_status step_member(struct compiler *c, const char *name)
 {
 	const struct kw_type *type = kw_type_strip(c->ctx, c->type);
 	struct kw_member member;
@@ -98,17 +188,14 @@ static kw_status step_member(struct compiler *c)
 			return status;
 		type = kw_type_strip(c->ctx, c->type);
 	}
-	status = take_name(c);
-	if (status)
-		return status;
 	if (type->kind != KW_TYPE_STRUCT && type->kind != KW_TYPE_UNION) {
-		char name[128];
+		char type_name[128];
 
-		kw_type_name(c->ctx, c->type, name, sizeof(name));
+		kw_type_name(c->ctx, c->type, type_name, sizeof(type_name));
 		return kw_fail(c->ctx, KW_INVALID, "path \"%s\": .%s: a value of type %s has no members",
-			       c->text, c->name, name);
+			       c->text, name, type_name);
 	}
-	status = kw_type_member(c->ctx, type, c->name, &member);
+	status = kw_type_member(c->ctx, type, name, &member);
 	if (status)
 		return kw_fail_in(c->ctx, "path \"%s\"", c->text);
 	c->type = member.type;
@@ -118,46 +205,24 @@ static kw_status step_member(struct compiler *c)
 	return KW_OK;
 }
 
-/* `N]` or `enum_name.ENUMERATOR]` */
-static kw_status take_index(struct compiler *c, uint64_t *ret)
+static kw_status index_of(struct compiler *c, const struct step *step, uint64_t *ret)
 {
-	char enum_name[MAX_NAME];
-	kw_status status;
 	int64_t value;
 
-	skip_blanks(c);
-	if (c->at < c->end && isdigit((unsigned char)*c->at)) {
-		char *stop;
-
-		*ret = strtoull(c->at, &stop, 0);
-		c->at = stop;
-	} else {
-		status = take_name(c);
-		if (status)
-			return status;
-		memcpy(enum_name, c->name, MAX_NAME);
-		if (c->at >= c->end || *c->at != '.')
-			return syntax_error(c, "a number or enum.ENUMERATOR");
-		c->at++;
-		status = take_name(c);
-		if (!status)
-			status = kw_enum_value(c->ctx, enum_name, c->name, &value);
-		if (status)
-			return kw_fail_in(c->ctx, "path \"%s\"", c->text);
-		*ret = (uint64_t)value;
-	}
-	skip_blanks(c);
-	if (c->at >= c->end || *c->at != ']')
-		return syntax_error(c, "]");
-	c->at++;
+	*ret = step->index;
+	if (!step->name[0])
+		return KW_OK;
+	if (kw_enum_value(c->ctx, step->name, step->enumerator, &value))
+		return kw_fail_in(c->ctx, "path \"%s\"", c->text);
+	*ret = (uint64_t)value;
 	return KW_OK;
 }
 
-static kw_status step_index(struct compiler *c)
+static kw_status step_index(struct compiler *c, const struct step *step)
 {
 	const struct kw_type *type = kw_type_strip(c->ctx, c->type), *element;
 	uint64_t index = 0, size, bytes;
-	kw_status status = take_index(c, &index);
+	kw_status status = index_of(c, step, &index);
 
 	if (status)
 		return status;
@@ -290,35 +355,22 @@ static void finish(struct compiler *c)
 
 static kw_status compile_one(struct compiler *c, const struct kw_type *base)
 {
-	kw_status status;
+	struct step step;
+	bool first = true;
 
 	*c->path = (struct kw_path){ 0 };
 	c->type = base;
 	c->bit_offset = 0;
 	c->bit_size = 0;
 	c->member = NULL;
-	skip_blanks(c);
-	if (c->at < c->end && *c->at != '[') {
-		status = step_member(c);
-		if (status)
-			return status;
-	}
 	for (;;) {
-		skip_blanks(c);
-		if (c->at == c->end)
+		kw_status status = take_step(c, first, &step);
+
+		first = false;
+		if (!status && step.kind == STEP_END)
 			break;
-		if (*c->at == '.') {
-			c->at++;
-			status = step_member(c);
-		} else if (c->end - c->at >= 2 && c->at[0] == '-' && c->at[1] == '>') {
-			c->at += 2;
-			status = step_member(c);
-		} else if (*c->at == '[') {
-			c->at++;
-			status = step_index(c);
-		} else {
-			status = syntax_error(c, "., ->, [ or |");
-		}
+		if (!status)
+			status = step.kind == STEP_MEMBER ? step_member(c, step.name) : step_index(c, &step);
 		if (status)
 			return status;
 	}
@@ -330,34 +382,43 @@ kw_status kw_path_compile(kw_ctx *ctx, const struct kw_type *base, const char *t
 {
 	struct kw_path path;
 	struct compiler c = { .ctx = ctx, .text = text, .path = &path };
-	const char *start = text;
 	kw_status status;
 
 	if (strlen(text) > KW_PATH_MAX_TEXT)
 		return kw_fail(ctx, KW_INVALID, "path \"%.40s...\": longer than %d bytes", text,
 			       KW_PATH_MAX_TEXT);
+	status = check_syntax(&c);
+	if (status)
+		return status;
+	begin_alternative(&c, text);
 	for (;;) {
-		c.at = start;
-		c.end = start + strcspn(start, "|");
 		status = compile_one(&c, base);
 		if (status == KW_OK || status == KW_NOMEM || *c.end == '\0')
 			break;
-		start = c.end + 1;
+		begin_alternative(&c, c.end + 1);
 	}
-	if (status == KW_OK)
-		*ret = path;
-	return status;
+	if (status)
+		return status;
+	/* What an alternative before said is no failure of this call. */
+	if (strchr(text, '|'))
+		kw_clear_error(ctx);
+	*ret = path;
+	return KW_OK;
 }
 
 enum kw_value_type kw_path_value_type(kw_ctx *ctx, const struct kw_path *path)
 {
+	const struct kw_type *type = kw_type_strip(ctx, path->type);
+
 	switch (path->load) {
 	case KW_LOAD_SIGNED:
-	case KW_LOAD_SIGNED_BITS: return KW_VAL_INT;
+	case KW_LOAD_SIGNED_BITS: return type->kind == KW_TYPE_ENUM ? KW_VAL_ENUM : KW_VAL_INT;
 	case KW_LOAD_BOOL: return KW_VAL_BOOL;
 	case KW_LOAD_UNSIGNED:
 	case KW_LOAD_BITS:
-		return kw_type_strip(ctx, path->type)->kind == KW_TYPE_ENUM ? KW_VAL_ENUM : KW_VAL_UINT;
+		if (type->kind == KW_TYPE_ENUM)
+			return KW_VAL_ENUM;
+		return type->encoding == KW_INT_BOOL ? KW_VAL_BOOL : KW_VAL_UINT;
 	case KW_LOAD_ADDRESS: return KW_VAL_ADDRESS;
 	case KW_LOAD_CHARS:
 	case KW_LOAD_STRING: return KW_VAL_STRING;
