@@ -149,9 +149,11 @@ static uint64_t cut_off_bytes(const struct kw_memory *memory)
 
 	for (size_t i = 0; i < memory->phys.nr; i++) {
 		const struct kw_segment *segment = &memory->phys.item[i];
+		uint64_t end = segment->offset + segment->size;
 
-		if (segment->offset != KW_NO_ADDR && segment->offset >= memory->file_size)
-			cut += segment->size;
+		if (segment->offset != KW_NO_ADDR && end > memory->file_size)
+			cut += end - memory->file_size < segment->size ? end - memory->file_size
+								       : segment->size;
 	}
 	return cut;
 }

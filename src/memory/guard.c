@@ -15,18 +15,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
+
+/* A process may have 65,530 mappings, and each hole costs two: with more, the whole mapping is given up. */
+#define MAX_HOLES 16384
 
 struct mapping {
 	struct mapping *next;	 /* of the whole process; set once */
 	struct mapping *sibling; /* of the same memory */
 	unsigned int seq;	 /* atomic; odd while what follows changes */
 	uintptr_t base;
-	size_t size;	    /* 0: not in use */
-	size_t page;	    /* bytes that fault at once: a huge page on hugetlbfs */
+	size_t size; /* 0: not in use */
+	size_t page; /* bytes that fault at once: a huge page on hugetlbfs */
+	int fd;
+	uint64_t offset;    /* of base in the file */
 	uint64_t *failed;   /* a bit for each page */
 	size_t failed_size; /* bytes of it */
-	bool all_failed;    /* atomic */
+	unsigned int holes; /* atomic: pages that failed one by one */
 	uint64_t *faults;   /* the memory's counter */
 };
 
@@ -52,20 +58,48 @@ static bool put_zeros(uintptr_t addr, size_t size)
 		    -1, 0) != MAP_FAILED;
 }
 
+/*
+ * Return how many pages from `page` on are to be given up with it: where the file was cut short, all the rest, for
+ * each hole splits the mapping, and a process may have only so many of them.
+ */
+static size_t pages_lost(const struct mapping *mapping, size_t page, size_t nr_pages)
+{
+	struct stat st;
+
+	if (fstat(mapping->fd, &st) || !S_ISREG(st.st_mode))
+		return 1;
+	return mapping->offset + page * mapping->page >= (uint64_t)st.st_size ? nr_pages - page : 1;
+}
+
+static void record(struct mapping *mapping, size_t page, size_t nr)
+{
+	bool is_new = false;
+
+	while (nr) {
+		size_t bit = page % 64, part = nr < 64 - bit ? nr : 64 - bit;
+		uint64_t mask = (part == 64 ? ~0ULL : (1ULL << part) - 1) << bit;
+
+		is_new |= (__atomic_fetch_or(&mapping->failed[page / 64], mask, __ATOMIC_SEQ_CST) & mask) !=
+			  mask;
+		page += part;
+		nr -= part;
+	}
+	if (is_new)
+		__atomic_fetch_add(mapping->faults, 1, __ATOMIC_SEQ_CST);
+}
+
 /* Record that a page has failed, then make it readable. False when nothing could be put in its place. */
 static bool fail_page(struct mapping *mapping, uintptr_t addr)
 {
-	size_t page = (addr - mapping->base) / mapping->page;
-	uint64_t bit = 1ULL << (page % 64);
+	size_t nr_pages = (mapping->size + mapping->page - 1) / mapping->page;
+	size_t page = (addr - mapping->base) / mapping->page, nr = pages_lost(mapping, page, nr_pages);
 
-	if (!(__atomic_fetch_or(&mapping->failed[page / 64], bit, __ATOMIC_SEQ_CST) & bit))
-		__atomic_fetch_add(mapping->faults, 1, __ATOMIC_SEQ_CST);
-	if (put_zeros(mapping->base + page * mapping->page, mapping->page))
-		return true;
-	/* Each hole splits the mapping, and a process may only have so many: give up the whole of it. */
-	__atomic_store_n(&mapping->all_failed, true, __ATOMIC_SEQ_CST);
-	__atomic_fetch_add(mapping->faults, 1, __ATOMIC_SEQ_CST);
-	return put_zeros(mapping->base, mapping->size);
+	if (nr == 1 && __atomic_fetch_add(&mapping->holes, 1, __ATOMIC_SEQ_CST) >= MAX_HOLES) {
+		page = 0;
+		nr = nr_pages;
+	}
+	record(mapping, page, nr);
+	return put_zeros(mapping->base + page * mapping->page, nr * mapping->page);
 }
 
 static void pass_to_host(int sig, siginfo_t *info, void *context)
@@ -166,7 +200,9 @@ static bool add_mapping(struct guard *guard, const struct mapping *wanted)
 		mapping->page = wanted->page;
 		mapping->failed = wanted->failed;
 		mapping->failed_size = wanted->failed_size;
-		mapping->all_failed = false;
+		mapping->fd = wanted->fd;
+		mapping->offset = wanted->offset;
+		mapping->holes = 0;
 		mapping->faults = &guard->faults;
 		__atomic_fetch_add(&mapping->seq, 1, __ATOMIC_SEQ_CST);
 		mapping->sibling = guard->first;
@@ -178,7 +214,7 @@ static bool add_mapping(struct guard *guard, const struct mapping *wanted)
 
 const uint8_t *guard_map(struct guard *guard, int fd, uint64_t offset, uint64_t size, int *ret_why)
 {
-	struct mapping mapping = { .size = size, .page = fault_size(fd) };
+	struct mapping mapping = { .size = size, .page = fault_size(fd), .fd = fd, .offset = offset };
 	void *base, *failed;
 
 	/* An untouched record costs address space only. */
@@ -230,8 +266,6 @@ bool guard_range_failed(const struct guard *guard, const void *start, size_t len
 		mapping = mapping->sibling;
 	if (!mapping)
 		return false;
-	if (__atomic_load_n(&mapping->all_failed, __ATOMIC_SEQ_CST))
-		return true;
 	last = (addr - mapping->base + (len ? len - 1 : 0)) / mapping->page;
 	for (size_t page = (addr - mapping->base) / mapping->page; page <= last; page++)
 		if (__atomic_load_n(&mapping->failed[page / 64], __ATOMIC_SEQ_CST) >> (page % 64) & 1)

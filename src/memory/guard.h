@@ -4,7 +4,8 @@
  *
  * Reading a mapped page that the file no longer has (it was cut short), that the disk can't give or that the kernel
  * refuses raises SIGBUS. While a pass is under way a handler for it is installed. For an address in one of our
- * mappings it records the page as failed, counts it, puts a page of zeros in its place and lets the read go on; the
+ * mappings it records the page as failed, counts it, puts a page of zeros in its place and lets the read go on (past the
+ * end of a file that was cut short, it does so for all the rest at once); the
  * reader then finds that the count has risen and discards what it has read. Later reads find the record and do not
  * touch the page. Any other SIGBUS goes to the handler that the host had before.
  *
@@ -23,7 +24,7 @@ struct mapping;
 /* The mappings of one memory. Zeroed: none. */
 struct guard {
 	struct mapping *first;
-	uint64_t faults; /* atomic: pages that failed */
+	uint64_t faults; /* atomic: pages that failed, the cut off end of a file counting once */
 };
 
 /**
@@ -44,7 +45,7 @@ void guard_enter(void);
 /** End what guard_enter() began; the last one gives the host its handler back. */
 void guard_leave(void);
 
-/** Return how many pages have failed. */
+/** Return how often a page has failed. */
 static inline uint64_t guard_faults(const struct guard *guard)
 {
 	return __atomic_load_n(&guard->faults, __ATOMIC_RELAXED);

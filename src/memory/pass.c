@@ -154,7 +154,7 @@ kw_status kw_read_cached(kw_ctx *ctx, uint64_t offset, void *buf, size_t len)
 {
 	uint8_t *to = buf;
 
-	if (len >= PAGE_BYTES || offset > INT64_MAX - 2 * PAGE_BYTES)
+	if (ctx->reader->brief || len >= PAGE_BYTES || offset > INT64_MAX - 2 * PAGE_BYTES)
 		return read_straight(ctx, offset, buf, len);
 	while (len) {
 		uint64_t skip = offset % PAGE_BYTES;

@@ -189,7 +189,9 @@ static kw_status read_in_pass(kw_ctx *ctx, uint64_t addr, void *buf, size_t len,
 	if (ctx->reader->depth)
 		return read(ctx, addr, buf, len);
 	kw_pass_begin(ctx);
+	ctx->reader->brief = true;
 	status = read(ctx, addr, buf, len);
+	ctx->reader->brief = false;
 	kw_pass_end(ctx);
 	return status;
 }

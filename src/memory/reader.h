@@ -30,6 +30,7 @@ struct kw_reader {
 	const struct kw_memory *memory;
 	const struct kw_segment *virt_hit, *phys_hit;
 	unsigned int depth;	/* of passes */
+	bool brief;		/* the pass is for one read: what is read along with it is of no use */
 	uint64_t epoch;		/* number of the pass, never 0 */
 	uint64_t faults_before; /* the memory's count when this reader was made */
 	uint8_t *page_bytes;	/* NR_CACHED_PAGES pages, made when first needed */
