@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <kwalk/target.h>
 
@@ -15,6 +14,7 @@
 #include "type/types.h"
 #include "util/array.h"
 #include "util/error.h"
+#include "util/time.h"
 
 struct facts {
 	struct kw_fact *item;
@@ -44,12 +44,21 @@ add(struct facts *facts, const char *topic, const char *name, const char *fmt, .
 		facts->failed = true;
 }
 
-static double now_ms(void)
+/* How many segments are read in which way; kwalk info -s lists each. */
+static void add_segments(kw_ctx *ctx, struct facts *facts)
 {
-	struct timespec ts;
+	size_t nr, mapped = 0, refused = 0;
+	const struct kw_segment *segments = kw_segments(ctx, &nr);
+	int why = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
+	for (size_t i = 0; i < nr; i++) {
+		mapped += segments[i].map != NULL;
+		refused += segments[i].why != 0;
+		why = segments[i].why ? segments[i].why : why;
+	}
+	add(facts, "target", "segments", "%zu: %zu mapped, %zu read with pread", nr, mapped, nr - mapped);
+	if (refused)
+		add(facts, "target", "mmap", "refused for %zu segments: %s", refused, strerror(why));
 }
 
 static void add_memory(kw_ctx *ctx, struct facts *facts)
@@ -60,6 +69,7 @@ static void add_memory(kw_ctx *ctx, struct facts *facts)
 	add(facts, "target", "kind", "%s", kw_memory_description(memory));
 	add(facts, "target", "changes", "%s",
 	    kw_memory_is_live(memory) ? "yes: it may change while it is read" : "no: frozen");
+	add_segments(ctx, facts);
 }
 
 static void add_kernel(kw_ctx *ctx, struct facts *facts)
@@ -83,20 +93,20 @@ static void add_kernel(kw_ctx *ctx, struct facts *facts)
 }
 
 /* Finding symbols, types and layouts is lazy: doing it here tells its cost. */
-static void add_lazy(kw_ctx *ctx, struct facts *facts, double *ms)
+static void add_lazy(kw_ctx *ctx, struct facts *facts, uint64_t *ns)
 {
 	const struct kw_kernel *kernel;
 	const char *types;
-	double start = now_ms();
+	uint64_t start = kw_now_ns();
 
 	kw_symbols_origin(ctx);
-	ms[0] = now_ms() - start;
+	ns[0] = kw_now_ns() - start;
 	add(facts, "symbols", "origin", "%s", kw_symbols_description(ctx));
-	start = now_ms();
+	start = kw_now_ns();
 	types = kw_types_description(ctx);
-	ms[1] = now_ms() - start;
+	ns[1] = kw_now_ns() - start;
 	add(facts, "types", "origin", "%s", types ? types : kw_error(ctx));
-	start = now_ms();
+	start = kw_now_ns();
 	if (kw_kernel_get(ctx, &kernel) != KW_OK) {
 		add(facts, "kernel", "layouts", "%s", kw_error(ctx));
 	} else {
@@ -106,25 +116,32 @@ static void add_lazy(kw_ctx *ctx, struct facts *facts, double *ms)
 		if (kw_clock_read(ctx, kernel, &clock) == KW_OK)
 			add(facts, "kernel", "uptime", "%.3f s", (double)clock.boottime / 1e9);
 	}
-	ms[2] = now_ms() - start;
+	ns[2] = kw_now_ns() - start;
 	kw_clear_error(ctx);
+}
+
+static void add_time(struct facts *facts, const char *step, uint64_t ns)
+{
+	add(facts, "time", step, "%.3f ms", (double)ns / 1e6);
 }
 
 kw_status kw_facts(kw_ctx *ctx, struct kw_fact **ret, size_t *nr)
 {
 	struct facts facts = { 0 };
-	double ms[3];
+	uint64_t ns[3];
 
 	if (!ctx->target)
 		return kw_fail(ctx, KW_INVALID, "nothing is open: call kw_open() first");
 	kw_pass_begin(ctx);
 	add_memory(ctx, &facts);
 	add_kernel(ctx, &facts);
-	add_lazy(ctx, &facts, ms);
+	add_lazy(ctx, &facts, ns);
 	kw_pass_end(ctx);
-	add(&facts, "time", "symbols", "%.3f ms", ms[0]);
-	add(&facts, "time", "types", "%.3f ms", ms[1]);
-	add(&facts, "time", "layouts", "%.3f ms", ms[2]);
+	add_time(&facts, "open", ctx->target->open_ns);
+	add_time(&facts, "find_kernel", ctx->target->locate_ns);
+	add_time(&facts, "symbols", ns[0]);
+	add_time(&facts, "types", ns[1]);
+	add_time(&facts, "layouts", ns[2]);
 	if (facts.failed) {
 		free(facts.item);
 		return kw_fail_nomem(ctx);

@@ -12,6 +12,7 @@
 #include "symbol/symbols.h"
 #include "type/types.h"
 #include "util/error.h"
+#include "util/time.h"
 
 const char *kw_version(void)
 {
@@ -53,6 +54,7 @@ void kw_free(kw_ctx *ctx)
 
 static kw_status open_target(kw_ctx *ctx, const char *spec, const struct kw_open_options *opts)
 {
+	uint64_t start = kw_now_ns();
 	kw_status status;
 
 	ctx->target = calloc(1, sizeof(*ctx->target));
@@ -62,9 +64,12 @@ static kw_status open_target(kw_ctx *ctx, const char *spec, const struct kw_open
 	status = kw_memory_open(ctx, spec, opts);
 	if (status)
 		return status;
+	ctx->target->open_ns = kw_now_ns() - start;
+	start = kw_now_ns();
 	kw_pass_begin(ctx);
 	status = kw_kernel_locate(ctx, opts);
 	kw_pass_end(ctx);
+	ctx->target->locate_ns = kw_now_ns() - start;
 	return status;
 }
 

@@ -25,6 +25,7 @@ struct kw_target {
 	struct kw_symbols *symbols;
 	struct kw_types *types;
 	struct kw_kernel *kernel;
+	uint64_t open_ns, locate_ns; /* what opening the memory and finding the kernel took */
 };
 
 struct kw_ctx {
