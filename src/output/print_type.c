@@ -121,6 +121,15 @@ static bool is_shown_inline(const struct kw_type *core)
 	       (core->kind == KW_TYPE_STRUCT || core->kind == KW_TYPE_UNION || core->kind == KW_TYPE_ENUM);
 }
 
+/* Whether the core of a declaration lies somewhere else than the member. */
+static bool is_behind_pointer(struct printer *p, const struct kw_type *type)
+{
+	for (int i = 0; i < KW_TYPE_DEPTH && (type->kind == KW_TYPE_QUALIFIER || type->kind == KW_TYPE_ARRAY);
+	     i++)
+		type = kw_type_target(p->ctx, type);
+	return type->kind == KW_TYPE_POINTER;
+}
+
 /* Append a declaration, with the body of an anonymous type in it. */
 static void print_declaration(struct printer *p, const struct kw_type *type, const char *name,
 			      uint64_t base_bits, unsigned int depth)
@@ -133,7 +142,7 @@ static void print_declaration(struct printer *p, const struct kw_type *type, con
 		return;
 	}
 	p->text = (struct kw_strbuf){ 0 };
-	print_braces(p, core, base_bits, depth);
+	print_braces(p, core, is_behind_pointer(p, type) ? 0 : base_bits, depth);
 	kw_type_declare(p->ctx, type, name, p->text.str ? p->text.str : "", &outer);
 	outer.failed |= p->text.failed;
 	kw_strbuf_free(&p->text);
