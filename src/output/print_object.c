@@ -251,9 +251,11 @@ static void put_string(struct printer *p, const char *bytes, size_t len)
 	while (len) {
 		size_t used = kw_safe_next(KW_SAFE_TEXT, bytes, len, &piece);
 
-		if (*bytes == '"')
-			kw_strbuf_putc(&p->text, '\\');
-		kw_strbuf_add(&p->text, piece.text, piece.len);
+		for (size_t i = 0; i < piece.len; i++) {
+			if (piece.text[i] == '"')
+				kw_strbuf_putc(&p->text, '\\');
+			kw_strbuf_putc(&p->text, piece.text[i]);
+		}
 		bytes += used;
 		len -= used;
 	}
