@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "memory/reader.h"
@@ -45,7 +46,8 @@ void kw_reader_free(struct kw_reader *reader)
 {
 	if (!reader)
 		return;
-	free(reader->page_bytes);
+	if (reader->page_bytes)
+		munmap(reader->page_bytes, NR_CACHED_PAGES * PAGE_BYTES);
 	free(reader);
 }
 
@@ -122,6 +124,18 @@ static size_t slot_of(uint64_t offset)
 	return offset / PAGE_BYTES % NR_CACHED_PAGES;
 }
 
+/* Only the pages that are used take memory, so that a short run costs little. */
+static bool make_cache(struct kw_reader *reader)
+{
+	void *bytes = mmap(NULL, NR_CACHED_PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (bytes == MAP_FAILED)
+		return false;
+	reader->page_bytes = bytes;
+	return true;
+}
+
 /* Return the bytes of the page at offset, from the cache or read into it; NULL when they can't be had. */
 static const uint8_t *get_page(kw_ctx *ctx, uint64_t offset, uint32_t *ret_len)
 {
@@ -130,9 +144,7 @@ static const uint8_t *get_page(kw_ctx *ctx, uint64_t offset, uint32_t *ret_len)
 	uint8_t *bytes;
 	ssize_t got;
 
-	if (!reader->page_bytes)
-		reader->page_bytes = malloc(NR_CACHED_PAGES * PAGE_BYTES);
-	if (!reader->page_bytes)
+	if (!reader->page_bytes && !make_cache(reader))
 		return NULL;
 	bytes = reader->page_bytes + slot_of(offset) * PAGE_BYTES;
 	if (page->epoch == reader->epoch && page->offset == offset) {

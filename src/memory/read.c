@@ -20,10 +20,11 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
 static inline const void *view_in(const struct kw_memory *memory, const struct kw_segment *segment,
 				  uint64_t skip, size_t len)
 {
-	const uint8_t *start = segment->map + skip;
+	const uint8_t *start;
 
 	if (!segment->map)
 		return NULL;
+	start = segment->map + skip;
 	if (__builtin_expect(guard_faults(&memory->guard) != 0, 0) &&
 	    guard_range_failed(&memory->guard, start, len))
 		return NULL;
