@@ -27,13 +27,24 @@ static kw_status read_node(kw_ctx *ctx, const struct kw_task_layout *layout, uin
 	return status;
 }
 
+static bool is_root_shift(const struct kw_task_layout *layout, unsigned int shift)
+{
+	return shift % layout->chunk_shift == 0 && shift / layout->chunk_shift < KW_XA_MAX_LEVELS;
+}
+
 static kw_status check_root(kw_ctx *ctx, const struct kw_xa_walk *walk)
 {
-	unsigned int shift = walk->level[0].shift, chunk = walk->layout->chunk_shift;
+	unsigned int shift = walk->level[0].shift;
 
-	if (shift % chunk || shift / chunk >= KW_XA_MAX_LEVELS)
+	if (!is_root_shift(walk->layout, shift))
 		return kw_fail(ctx, KW_FORMAT, "the root of the XArray has shift %u: not a node", shift);
 	return KW_OK;
+}
+
+static void note_damage(struct kw_xa_walk *walk, kw_status status)
+{
+	if (!walk->damaged++)
+		walk->damage = status;
 }
 
 kw_status kw_xa_begin(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t limit,
@@ -68,6 +79,10 @@ static unsigned int give_leaf(struct kw_xa_walk *walk, uint64_t *entries, uint64
 	struct kw_xa_level *leaf = &walk->level[--walk->depth];
 	unsigned int nr = 1U << walk->layout->chunk_shift;
 
+	/* A node among the entries: this is no leaf, whatever it says. */
+	for (unsigned int i = 0; i < nr; i++)
+		if (is_node(leaf->slots[i]))
+			note_damage(walk, KW_FORMAT);
 	memcpy(entries, leaf->slots, nr * sizeof(*entries));
 	*ret_base = leaf->base;
 	return nr;
@@ -85,12 +100,10 @@ static void descend(kw_ctx *ctx, struct kw_xa_walk *walk, struct kw_xa_level *le
 	status = read_node(ctx, walk->layout, entry, base, child);
 	if (!status && child->shift != level->shift - walk->layout->chunk_shift)
 		status = KW_FORMAT;
-	if (status) {
-		if (!walk->damaged++)
-			walk->damage = status;
-		return;
-	}
-	walk->depth++;
+	if (status)
+		note_damage(walk, status);
+	else
+		walk->depth++;
 }
 
 unsigned int kw_xa_next_leaf(kw_ctx *ctx, struct kw_xa_walk *walk, uint64_t *entries, uint64_t *ret_base)
@@ -115,6 +128,9 @@ unsigned int kw_xa_next_leaf(kw_ctx *ctx, struct kw_xa_walk *walk, uint64_t *ent
 		entry = level->slots[level->next++];
 		if (is_node(entry))
 			descend(ctx, walk, level, entry, base);
+		else if (kw_xa_is_pointer(entry))
+			/* No table of IDs has entries that stand for many. */
+			note_damage(walk, KW_FORMAT);
 	}
 	return 0;
 }
@@ -135,11 +151,13 @@ kw_status kw_xa_load(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head,
 		status = kw_read(ctx, node + t->node_shift, &shift, sizeof(shift));
 		if (status)
 			break;
-		if (shift >= 64 || (depth && shift != expected))
+		if (depth ? shift != expected : !is_root_shift(t, shift))
 			return KW_FORMAT;
 		if (!depth && shift + t->chunk_shift < 64 && index >> (shift + t->chunk_shift))
 			return KW_OK;
 		status = kw_read_u64(ctx, node + t->node_slots + 8 * (index >> shift & mask), &entry);
+		if (!status && (shift ? kw_xa_is_pointer(entry) : is_node(entry)))
+			status = KW_FORMAT;
 		if (status || shift == 0) {
 			if (!status)
 				*ret_entry = entry;

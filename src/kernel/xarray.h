@@ -26,7 +26,7 @@ struct kw_xa_walk {
 	const struct kw_task_layout *layout;
 	uint64_t limit; /* indices from here on are not visited */
 	unsigned int depth;
-	uint64_t damaged; /* nodes that could not be read or are none */
+	uint64_t damaged; /* nodes that could not be read or are none, and what stands in the place of one */
 	kw_status damage; /* state of the first of them */
 	uint64_t single;  /* entry of an array that has no nodes, 0 when none or done */
 	struct kw_xa_level level[KW_XA_MAX_LEVELS];
@@ -51,7 +51,7 @@ kw_status kw_xa_begin(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head
  */
 unsigned int kw_xa_next_leaf(kw_ctx *ctx, struct kw_xa_walk *walk, uint64_t *entries, uint64_t *ret_base);
 
-/** Look up one index. 0 when there is no entry. */
+/** Look up one index. 0 when there is no entry. KW_FORMAT (without a message) for what is no node. */
 kw_status kw_xa_load(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t index,
 		     uint64_t *ret_entry);
 
