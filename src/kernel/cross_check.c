@@ -161,8 +161,6 @@ kw_status kw_cross_check(kw_ctx *ctx, struct kw_cross_difference **ret, size_t *
 		found = again;
 		again = (struct differences){ 0 };
 	}
-	*ret_pids = pids.nr;
-	*ret_listed = list.nr;
 	free(pids.item);
 	free(list.item);
 	free(again.item);
@@ -170,6 +168,8 @@ kw_status kw_cross_check(kw_ctx *ctx, struct kw_cross_difference **ret, size_t *
 		free(found.item);
 		return status;
 	}
+	*ret_pids = pids.nr;
+	*ret_listed = list.nr;
 	*ret = found.item;
 	*ret_nr = found.nr;
 	return KW_OK;

@@ -14,6 +14,9 @@ kw_status kw_pid_walk_begin(kw_ctx *ctx, const struct kw_kernel *kernel, struct 
 
 	walk->damaged = 0;
 	walk->damage = KW_OK;
+	/* A kernel that runs has at least one process: nothing is what damaged or cleared memory looks like. */
+	if (!status && !walk->xa.depth && !walk->xa.single)
+		status = kw_fail(ctx, KW_FORMAT, "there is nothing in it");
 	return status ? kw_fail_in(ctx, "PID table (init_pid_ns.idr)") : KW_OK;
 }
 
