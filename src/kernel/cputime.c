@@ -23,6 +23,7 @@ struct kw_cputime {
 	const struct kw_kernel *kernel;
 	struct kw_plan thread; /* of one thread */
 	struct kw_plan dead;   /* what ended threads left in signal_struct */
+	bool missing;	       /* this kernel lacks one of the members */
 	bool valid;	       /* sums are those of this row */
 	enum kw_absent reason; /* when they could not be made */
 	struct kw_thread_sums sums;
@@ -46,14 +47,20 @@ static kw_status build_plan(kw_ctx *ctx, const struct kw_kernel *kernel, const c
 struct kw_cputime *kw_cputime_new(kw_ctx *ctx, const struct kw_kernel *kernel)
 {
 	struct kw_cputime *c = calloc(1, sizeof(*c));
+	kw_status status;
 
 	if (!c) {
 		kw_fail_nomem(ctx);
 		return NULL;
 	}
 	c->kernel = kernel;
-	if (build_plan(ctx, kernel, thread_paths, &c->thread) ||
-	    build_plan(ctx, kernel, dead_paths, &c->dead)) {
+	status = build_plan(ctx, kernel, thread_paths, &c->thread);
+	if (!status)
+		status = build_plan(ctx, kernel, dead_paths, &c->dead);
+	if (status == KW_NOTFOUND) {
+		c->missing = true;
+		kw_clear_error(ctx);
+	} else if (status) {
 		kw_cputime_free(c);
 		return NULL;
 	}
@@ -106,7 +113,9 @@ static const struct kw_thread_sums *row_sums(struct kw_row *row)
 	if (c->valid)
 		return c->reason ? NULL : &c->sums;
 	c->valid = true;
-	c->reason = KW_ABSENT_NONE;
+	c->reason = c->missing ? KW_ABSENT_NO_MEMBER : KW_ABSENT_NONE;
+	if (c->missing)
+		return NULL;
 	c->sums = (struct kw_thread_sums){ 0 };
 	if (row->is_thread) {
 		add_parts(row->ctx, c, &c->thread, row->task);
@@ -119,9 +128,10 @@ static const struct kw_thread_sums *row_sums(struct kw_row *row)
 	return c->reason ? NULL : &c->sums;
 }
 
-static uint64_t scale(uint64_t part, uint64_t runtime, uint64_t total)
+/* part / (part + other) of runtime; the sum may not fit into 64 bits, and wrapped to 0 would be divided by. */
+static uint64_t scale(uint64_t part, uint64_t other, uint64_t runtime)
 {
-	return (uint64_t)((unsigned __int128)part * runtime / total);
+	return (uint64_t)((unsigned __int128)part * runtime / ((unsigned __int128)part + other));
 }
 
 /* As cputime_adjust(): prev is what the kernel showed last. */
@@ -139,7 +149,7 @@ static void adjust(const struct kw_thread_sums *sums, uint64_t prev_utime, uint6
 	else if (!sums->utime)
 		*stime = runtime;
 	else
-		*stime = scale(sums->stime, runtime, sums->stime + sums->utime);
+		*stime = scale(sums->stime, sums->utime, runtime);
 	if (*stime > runtime)
 		*stime = runtime;
 	if (*stime < prev_stime)

@@ -89,7 +89,7 @@ bool kw_pass_absent(const struct kw_value *in, size_t nr, struct kw_value *out);
 
 /* cputime.c */
 
-/** Make the plan for thread sums. NULL with the error set when the layouts can't be resolved. */
+/** Make the plan for thread sums, all absent where this kernel lacks a member. NULL with the error set. */
 struct kw_cputime *kw_cputime_new(kw_ctx *ctx, const struct kw_kernel *kernel);
 void kw_cputime_free(struct kw_cputime *cputime);
 
