@@ -109,9 +109,14 @@ static kw_status resolve_cpus(kw_ctx *ctx, struct kw_kernel *kernel)
 		return kw_fail_nomem(ctx);
 	for (unsigned int cpu = 0; cpu < nr; cpu++) {
 		kernel->percpu_offset[cpu] = KW_NO_ADDR;
-		if (is_possible(mask, cpu) &&
-		    kw_read(ctx, g->per_cpu_offset + 8ULL * cpu, &kernel->percpu_offset[cpu], 8) == KW_OK)
-			kernel->nr_cpus = cpu + 1;
+		if (!is_possible(mask, cpu))
+			continue;
+		/* One CPU's parts missing make every sum wrong: then none is known. */
+		if (kw_read(ctx, g->per_cpu_offset + 8ULL * cpu, &kernel->percpu_offset[cpu], 8) != KW_OK) {
+			kernel->nr_cpus = 0;
+			return KW_OK;
+		}
+		kernel->nr_cpus = cpu + 1;
 	}
 	return KW_OK;
 }

@@ -54,7 +54,7 @@ struct kw_kernel {
 	struct kw_globals globals;
 	struct kw_task_layout task;
 	uint64_t *percpu_offset;	  /* of each possible CPU; KW_NO_ADDR for an impossible one */
-	unsigned int nr_cpus;		  /* length of percpu_offset */
+	unsigned int nr_cpus;		  /* length of percpu_offset; 0 when it is not known */
 	bool has_group_exit_code_in_stat; /* since 5.17: see kernel/task.c */
 	bool is_live;
 };

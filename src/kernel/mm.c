@@ -84,6 +84,11 @@ static void counters(struct kw_row *row, const struct kw_value *in, struct kw_va
 
 	if (has_no_mm(in, 1 + nr, out))
 		return;
+	/* Without the parts the sum would be wrong, not just small. */
+	if (in[nr + 1].type != KW_VAL_ABSENT && !row->kernel->nr_cpus) {
+		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
+		return;
+	}
 	for (size_t i = 1; i <= nr; i++) {
 		int64_t count = in[i].i;
 
