@@ -72,6 +72,8 @@ kw_status kw_clock_read(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_c
 		status = kw_plan_finish(ctx, &plan);
 	if (!status)
 		status = kw_plan_run(ctx, &plan, addr, v);
+	if (!status && !v[0].u && !v[3].u && !v[4].u)
+		status = kw_fail(ctx, KW_FORMAT, "the timekeeper is all zeros: the time is not known");
 	if (!status) {
 		mono = v[0].u + (v[1].u >> (v[2].u & 63));
 		*ret = (struct kw_clock){ .boottime = mono + v[3].u, .realtime = mono + v[4].u };
