@@ -23,7 +23,7 @@
 
 #define COMMENT_COLUMN 56
 #define TAB	       8
-#define LINES_MAX      100000 /* anonymous members may repeat one another without end */
+#define LINES_MAX      10000 /* anonymous members may repeat one another without end */
 
 struct printer {
 	kw_ctx *ctx;

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define POINTER_SIZE 8
-#define CHUNK_TYPES  64	    /* nodes allocated at once */
-#define SEARCH_STEPS 200000 /* members looked at in one search; the largest structures have some hundreds */
+#define CHUNK_TYPES  64	   /* nodes allocated at once */
+#define SEARCH_STEPS 20000 /* members looked at in one search; the largest structures have some hundreds */
 
 /* Bits of an INT's extra word. */
 #define INT_SIGNED 1

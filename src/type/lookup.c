@@ -16,7 +16,7 @@
 
 #define NAME_SIZE  256	    /* longest name of a type or member that is looked for */
 #define INDEX_MAX  1000000u /* element of a flexible array */
-#define NEAR_STEPS 20000    /* members offered to a search for near names */
+#define NEAR_STEPS 4000	    /* members offered to a search for near names */
 
 const struct kw_type kw_type_void = { .kind = KW_TYPE_VOID, .name = "void" };
 
