@@ -21,6 +21,9 @@ struct kw_modules {
  */
 struct kw_modules *kw_modules_load(kw_ctx *ctx, const struct kw_btf *kernel);
 
+/** Add the modules' blobs that an IDR of struct btf (btf_idr) in memory leads to. Apart for tests. */
+void kw_modules_walk(kw_ctx *ctx, struct kw_modules *modules, const struct kw_btf *kernel, uint64_t idr);
+
 /** Free the blobs. NULL is accepted. */
 void kw_modules_free(struct kw_modules *modules);
 
