@@ -133,6 +133,8 @@ kw_status kw_memory_open(kw_ctx *ctx, const char *spec, const struct kw_open_opt
 	status = memory->name ? open_source(ctx, memory, spec) : kw_fail_nomem(ctx);
 	if (status == KW_OK)
 		status = kw_memory_list_segments(ctx, memory);
+	if (status == KW_OK && memory->guard.first && memory->kind != KW_SOURCE_LIVE)
+		populate_init(&memory->populate, memory->fd, memory->file_size);
 	if (status == KW_OK) {
 		ctx->target->memory = memory;
 		ctx->reader = kw_reader_new(ctx);
@@ -150,6 +152,7 @@ void kw_memory_close(struct kw_memory *memory)
 	if (!memory)
 		return;
 	guard_unmap_all(&memory->guard);
+	populate_free(&memory->populate);
 	if (memory->fd >= 0)
 		close(memory->fd);
 	segments_free(&memory->virt);

@@ -16,6 +16,15 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static inline void populate_segment(const struct kw_memory *memory, const struct kw_segment *segment,
+				    uint64_t skip, size_t len)
+{
+	if (__builtin_expect(!len || populate_done(&memory->populate, segment->offset + skip, len), 1))
+		return;
+	populate_range(&memory->populate, segment->map, segment->offset, segment->size,
+		       segment->offset + skip, len);
+}
+
 /* The pointer that a segment gives to a range which lies in it, or NULL. */
 static inline const void *view_in(const struct kw_memory *memory, const struct kw_segment *segment,
 				  uint64_t skip, size_t len)
@@ -24,6 +33,7 @@ static inline const void *view_in(const struct kw_memory *memory, const struct k
 
 	if (!segment->map)
 		return NULL;
+	populate_segment(memory, segment, skip, len);
 	start = segment->map + skip;
 	if (__builtin_expect(guard_faults(&memory->guard) != 0, 0) &&
 	    guard_range_failed(&memory->guard, start, len))
@@ -116,8 +126,10 @@ static kw_status read_segment(kw_ctx *ctx, const struct kw_segment *segment, uin
 {
 	if (segment->offset == KW_NO_ADDR)
 		return KW_EXCLUDED;
-	if (segment->map)
+	if (segment->map) {
+		populate_segment(ctx->reader->memory, segment, skip, len);
 		return copy_mapped(ctx->reader->memory, segment->map + skip, buf, len);
+	}
 	return kw_read_cached(ctx, segment->offset + skip, buf, len);
 }
 

@@ -13,6 +13,7 @@
 
 #include "memory/guard.h"
 #include "memory/memory.h"
+#include "memory/populate.h"
 #include "memory/segments.h"
 
 #define PAGE_BYTES  4096ULL
@@ -46,6 +47,7 @@ struct kw_memory {
 	uint64_t cr3;
 	struct ram_image ram;
 	struct guard guard;
+	struct populate populate;
 };
 
 /* How one format is recognised and opened. */
