@@ -17,6 +17,8 @@
 
 /* Debian's linux-image packages hold a file of this one line. */
 #define STUB	  "The real System.map is in "
+#define BZIMAGE_MAGIC	 "HdrS"
+#define BZIMAGE_MAGIC_AT 0x202
 #define MAX_BYTES (256u << 20)
 
 static kw_status check_stub(kw_ctx *ctx, const char *text, size_t len)
@@ -35,11 +37,23 @@ static kw_status check_stub(kw_ctx *ctx, const char *text, size_t len)
 		       "give its vmlinux or System.map", (int)(part < 120 ? part : 120), stub);
 }
 
+/* Text has no NULs; a bzImage says what it is at a fixed place. */
+static kw_status check_text(kw_ctx *ctx, const char *text, size_t len)
+{
+	if (len > BZIMAGE_MAGIC_AT + 4 && !memcmp(text + BZIMAGE_MAGIC_AT, BZIMAGE_MAGIC, 4))
+		return kw_fail(ctx, KW_INVALID,
+			       "a compressed kernel (bzImage); give its vmlinux, from the debug package, or its "
+			       "System.map");
+	if (memchr(text, '\0', len < 4096 ? len : 4096))
+		return kw_fail(ctx, KW_INVALID, "neither a System.map nor a vmlinux");
+	return check_stub(ctx, text, len);
+}
+
 static kw_status parse(kw_ctx *ctx, const char *text, size_t len, const struct kernel_identity *identity,
 		       struct symbol_list **ret)
 {
 	struct symbol_list *list;
-	kw_status status = check_stub(ctx, text, len);
+	kw_status status = check_text(ctx, text, len);
 
 	if (status == KW_OK)
 		status = symbol_text_parse(ctx, text, len, &list);

@@ -189,6 +189,28 @@ Test(symbol_files, what_is_no_system_map_is_refused)
 	}
 }
 
+Test(symbol_files, what_is_no_text_at_all_is_refused)
+{
+	static const struct {
+		const char *bytes, *part;
+		size_t at;
+	} cases[] = { { "HdrS", "bzImage", 0x202 }, { "x", "neither a System.map nor a vmlinux", 100 } };
+
+	for (size_t i = 0; i < 2; i++) {
+		char bytes[1024] = "MZ";
+		struct running running;
+		struct symbol_list *list;
+
+		memcpy(bytes + cases[i].at, cases[i].bytes, strlen(cases[i].bytes));
+		start(&running);
+		write_file(&running, bytes, sizeof(bytes));
+		expect_refusal(&running,
+			       system_map_open(&running.target.ctx, running.path, &running.identity, &list),
+			       KW_INVALID, cases[i].part);
+		stop(&running);
+	}
+}
+
 Test(symbol_files, a_file_that_is_not_there_says_so)
 {
 	struct running running;
