@@ -5,7 +5,6 @@
  * It belongs to the running kernel when its build ID is the one in VMCOREINFO (since 5.9), and in any case only when its
  * addresses fit.
  */
-#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -41,16 +40,48 @@ static kw_status check_machine(kw_ctx *ctx, Elf *elf)
 	return KW_OK;
 }
 
+/* Find the GNU build ID among the notes of one section. */
+static const unsigned char *build_id_in(Elf_Data *notes, size_t *ret_len)
+{
+	size_t at = 0, next, name, desc;
+	GElf_Nhdr note;
+
+	while (notes && (next = gelf_getnote(notes, at, &note, &name, &desc)) > 0) {
+		const char *bytes = notes->d_buf;
+
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU) &&
+		    !memcmp(bytes + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU))) {
+			*ret_len = note.n_descsz;
+			return (const unsigned char *)bytes + desc;
+		}
+		at = next;
+	}
+	return NULL;
+}
+
+/* By libelf alone: libdw, which has this in one call, would be loaded at every start for it. */
+static const unsigned char *find_build_id(Elf *elf, size_t *ret_len)
+{
+	const unsigned char *bits = NULL;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while (!bits && (section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE)
+			bits = build_id_in(elf_getdata(section, NULL), ret_len);
+	return bits;
+}
+
 static kw_status check_build_id(kw_ctx *ctx, Elf *elf, const struct kernel_identity *identity)
 {
-	const void *bits = NULL;
-	ssize_t len = dwelf_elf_gnu_build_id(elf, &bits);
+	size_t len = 0;
+	const unsigned char *bits = find_build_id(elf, &len);
 	char text[2 * 64 + 1] = "";
 
-	if (len <= 0 || len > 64 || !identity->build_id)
+	if (!bits || !len || len > 64 || !identity->build_id)
 		return KW_OK;
-	for (ssize_t i = 0; i < len; i++)
-		snprintf(text + 2 * i, 3, "%02x", ((const unsigned char *)bits)[i]);
+	for (size_t i = 0; i < len; i++)
+		snprintf(text + 2 * i, 3, "%02x", bits[i]);
 	if (strlen(text) == identity->build_id_len && !memcmp(text, identity->build_id, identity->build_id_len))
 		return KW_OK;
 	return kw_fail(ctx, KW_INVALID,
