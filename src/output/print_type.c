@@ -72,13 +72,15 @@ static void pad_to_comment(struct printer *p)
 
 static void print_enumerators(struct printer *p, const struct kw_type *type, unsigned int depth)
 {
-	for (uint32_t i = 0; i < type->count && p->lines < LINES_MAX; i++) {
+	for (uint32_t i = 0; i < type->count; i++) {
 		const char *name;
 		int64_t value;
 
-		if (kw_enumerator_at(p->ctx, type, i, &name, &value))
-			return;
 		indent(p, depth);
+		if (p->lines > LINES_MAX || kw_enumerator_at(p->ctx, type, i, &name, &value)) {
+			kw_strbuf_puts(&p->text, "/* ... */\n");
+			return;
+		}
 		if (type->encoding == KW_INT_UNSIGNED)
 			kw_strbuf_printf(&p->text, "%s = %llu,\n", name, (unsigned long long)value);
 		else

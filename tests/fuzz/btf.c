@@ -76,12 +76,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct kw_target target = { 0 };
 	kw_ctx ctx = { .target = &target };
 	struct kw_btf *base, *split = NULL;
-	FILE *out;
+	static FILE *out;
 	size_t cut;
 
 	if (!size)
 		return 0;
-	out = fopen("/dev/null", "w");
+	if (!out)
+		out = fopen("/dev/null", "w");
 	cut = data[0] && data[0] < size ? (size_t)data[0] * (size - 1) / 255 : size - 1;
 	base = open_blob(&ctx, data + 1, cut, NULL);
 	if (base && cut < size - 1)
@@ -93,7 +94,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	use_names(&ctx, data + 1, size - 1);
 	kw_btf_free(split);
 	kw_btf_free(base);
-	fclose(out);
 	free(ctx.message);
 	return 0;
 }
