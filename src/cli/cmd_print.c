@@ -71,8 +71,13 @@ static int run(struct cli *cli, int argc, char **argv)
 		return cli_usage(&cmd_print, "no expression given");
 	opts.json = cli->format == KW_FORMAT_JSON || cli->format == KW_FORMAT_JSONL;
 	code = cli_open(cli);
-	for (int i = optind; i < argc && !code; i++)
-		code = print_one(cli, argv[i], &opts);
+	if (code)
+		return code;
+	for (int i = optind; i < argc; i++) {
+		int one = print_one(cli, argv[i], &opts);
+
+		code = one ? one : code;
+	}
 	return code;
 }
 

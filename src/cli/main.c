@@ -156,7 +156,7 @@ int cli_open(struct cli *cli)
 		return EXIT_OK;
 	}
 	cli_fail(cli, status);
-	return status == KW_INVALID ? EXIT_USAGE : EXIT_UNREADABLE;
+	return EXIT_UNREADABLE;
 }
 
 static unsigned int terminal_width(void)

@@ -160,7 +160,7 @@ static uint64_t cut_off_bytes(const struct kw_memory *memory)
 
 static kw_status describe(kw_ctx *ctx, struct kw_memory *memory)
 {
-	uint64_t cut = cut_off_bytes(memory);
+	uint64_t cut = memory->cut_off = cut_off_bytes(memory);
 	size_t nr = memory->has_virtual ? memory->virt.nr : memory->phys.nr;
 	kw_status status = kw_memory_describe(
 		ctx, memory, "ELF core, %zu segment%s, %s", nr, nr == 1 ? "" : "s",

@@ -58,6 +58,9 @@ enum kw_source_kind kw_memory_kind(const struct kw_memory *memory);
 /** True when the memory may change while it is read (live kernel, running QEMU, RAM file that somebody has open). */
 bool kw_memory_is_live(const struct kw_memory *memory);
 
+/** How many bytes the file's headers promise and the file does not have: it was cut short. */
+uint64_t kw_memory_cut_off(const struct kw_memory *memory);
+
 /** One line for people: "ELF core, 4 segments, physical addresses only". Lives as long as the memory. */
 const char *kw_memory_description(const struct kw_memory *memory);
 
@@ -133,6 +136,14 @@ const struct kw_segment *kw_memory_physical(const struct kw_memory *memory, size
  * as much).
  */
 kw_status kw_scan_phys(kw_ctx *ctx, uint64_t paddr, void *buf, size_t len);
+
+/**
+ * Return the first physical address from paddr on that is not in a hole of a sparse file, or UINT64_MAX.
+ *
+ * What is skipped is memory that the guest has never touched: it reads as zeros. The file of a guest's RAM is mostly
+ * such holes, and to read one costs as much as to read data. Rounded down to a page.
+ */
+uint64_t kw_memory_next_data(const struct kw_memory *memory, uint64_t paddr);
 
 /** Pointer into a mapping by physical address, or NULL. */
 const void *kw_view_phys(kw_ctx *ctx, uint64_t paddr, size_t len);

@@ -174,6 +174,11 @@ bool kw_memory_is_live(const struct kw_memory *memory)
 	return memory->live;
 }
 
+uint64_t kw_memory_cut_off(const struct kw_memory *memory)
+{
+	return memory->cut_off;
+}
+
 const char *kw_memory_description(const struct kw_memory *memory)
 {
 	return memory->description;

@@ -35,6 +35,7 @@ struct kw_memory {
 	bool no_mmap;
 	int fd;
 	uint64_t file_size; /* UINT64_MAX where the file has none (kcore) */
+	uint64_t cut_off;   /* bytes that the headers promise and the file does not have */
 	char *name;
 	char *description;
 	struct segment_map virt;   /* sorted by virtual address, none overlaps */

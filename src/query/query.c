@@ -15,8 +15,13 @@
 
 char *kw_names_add(struct names *names, const char *from, size_t len)
 {
-	char *copy = strndup(from, len);
+	char *copy = malloc(len + 1);
 
+	/* Bytes may hold NULs. */
+	if (copy) {
+		memcpy(copy, from, len);
+		copy[len] = '\0';
+	}
 	if (copy && kw_array_push(names, copy))
 		return copy;
 	free(copy);
@@ -107,13 +112,43 @@ static bool parse_number(const char *text, size_t len, uint64_t limit, uint32_t 
 	return number < limit;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Rows come in the order of the table and once each, however the IDs were named. */
+static void sort_pids(struct numbers *pids)
+{
+	size_t kept = 0;
+
+	if (pids->nr)
+		qsort(pids->item, pids->nr, sizeof(*pids->item), by_number);
+	for (size_t i = 0; i < pids->nr; i++)
+		if (!kept || pids->item[kept - 1] != pids->item[i])
+			pids->item[kept++] = pids->item[i];
+	pids->nr = kept;
+}
+
+static bool has_number(const struct numbers *numbers, uint32_t number)
+{
+	for (size_t i = 0; i < numbers->nr; i++)
+		if (numbers->item[i] == number)
+			return true;
+	return false;
+}
+
 static kw_status add_pid(kw_query *q, const char *element, size_t len)
 {
 	uint32_t pid;
 
 	if (!parse_number(element, len, KW_PID_LIMIT, &pid))
-		return kw_fail(q->ctx, KW_INVALID, "process ID \"%.*s\" is not a number below %d", (int)len,
-			       element, KW_PID_LIMIT);
+		return kw_fail(q->ctx, KW_INVALID, "process ID \"%.*s\" is not a number below %d", (int)len, element,
+			       KW_PID_LIMIT);
+	if (has_number(&q->pids, pid))
+		return KW_OK;
 	return kw_array_push(&q->pids, pid) ? KW_OK : kw_fail_nomem(q->ctx);
 }
 
@@ -162,6 +197,7 @@ static kw_status parse_options(kw_query *q, const struct kw_query_options *o)
 		status = each_element(q, "sort keys", o->sort, add_sort_key);
 	if (!status && o->pids)
 		status = each_element(q, "process IDs", o->pids, add_pid);
+	sort_pids(&q->pids);
 	if (!status && o->users)
 		status = each_element(q, "users", o->users, add_user);
 	if (!status && o->names)

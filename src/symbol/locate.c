@@ -207,11 +207,12 @@ static kw_status find_in_memory(kw_ctx *ctx, struct location *ret)
 		}
 	}
 	if (status == KW_NOTFOUND)
-		return kw_fail(ctx, KW_UNREADABLE,
-			       "%s: no Linux kernel in this memory: no VMCOREINFO, and no page table of a kernel in "
-			       "the first MiB; it must be the RAM or a dump of an x86-64 Linux, and a dump of a kernel "
-			       "with encrypted memory can't be read",
-			       kw_memory_name(ctx->target->memory));
+		return kw_fail(
+			ctx, KW_UNREADABLE,
+			"%s: no Linux kernel in this memory: no VMCOREINFO, and no page table of a kernel in "
+			"the first MiB; it must be the whole RAM or a dump of an x86-64 Linux, and a dump of a "
+			"kernel with encrypted memory can't be read",
+			kw_memory_name(ctx->target->memory));
 	return status;
 }
 
@@ -222,7 +223,8 @@ static kw_status use_note(kw_ctx *ctx, const char *text, size_t len, struct loca
 	struct kw_memory *memory = ctx->target->memory;
 	uint64_t phys_base;
 
-	snprintf(symbols->vmcoreinfo_origin, sizeof(symbols->vmcoreinfo_origin), "the file's VMCOREINFO note");
+	snprintf(symbols->vmcoreinfo_origin, sizeof(symbols->vmcoreinfo_origin),
+		 "the file's VMCOREINFO note");
 	if (keep_vmcoreinfo(ctx, text, len) != KW_OK)
 		return KW_NOMEM;
 	if (agrees(ctx, text, len, ret))
@@ -230,9 +232,11 @@ static kw_status use_note(kw_ctx *ctx, const char *text, size_t len, struct loca
 	memset(ret, 0, sizeof(*ret));
 	ret->direct_map = KW_NO_ADDR;
 	if (!kw_memory_has_virtual(memory))
-		return kw_fail(ctx, KW_FORMAT,
-			       "%s: the kernel's page table is not where the VMCOREINFO note says; the dump is "
-			       "damaged, or cut short", kw_memory_name(memory));
+		return kw_fail(
+			ctx, KW_FORMAT,
+			"%s: the kernel's page table is not where the VMCOREINFO note says; the dump is "
+			"damaged, or cut short",
+			kw_memory_name(memory));
 	root_of(text, len, &ret->root, &phys_base);
 	ret->root.pgd = 0;
 	ret->image.vaddr = KERNEL_MAP;

@@ -81,7 +81,8 @@ static kw_status try_tables(kw_ctx *ctx, const struct kallsyms_tables *tables)
 		return status;
 	if (!is_of_kernel(ctx, kallsyms)) {
 		kallsyms_free(kallsyms);
-		return kw_fail(ctx, KW_FORMAT, "kallsyms: the tables do not have _stext where the kernel begins");
+		return kw_fail(ctx, KW_FORMAT,
+			       "kallsyms: the tables do not have _stext where the kernel begins");
 	}
 	ctx->target->symbols->kallsyms = kallsyms;
 	ctx->target->symbols->origin = KW_SYMBOLS_KALLSYMS_MEMORY;
@@ -165,7 +166,9 @@ static void describe(struct kw_symbols *symbols)
 	case KW_SYMBOLS_SYSTEM_MAP:
 		snprintf(symbols->description, size, "%zu from the System.map %.120s", nr, symbols->file);
 		break;
-	case KW_SYMBOLS_ELF: snprintf(symbols->description, size, "%zu from the vmlinux %.120s", nr, symbols->file); break;
+	case KW_SYMBOLS_ELF:
+		snprintf(symbols->description, size, "%zu from the vmlinux %.120s", nr, symbols->file);
+		break;
 	default: snprintf(symbols->description, size, "none"); break;
 	}
 }
@@ -175,8 +178,15 @@ static kw_status remember_failure(kw_ctx *ctx)
 	struct kw_symbols *symbols = ctx->target->symbols;
 	size_t len = 0;
 	const char *release = kw_vmcoreinfo(ctx, "OSRELEASE", &len);
+	uint64_t cut_off = kw_memory_cut_off(ctx->target->memory);
+	char cut[64] = "";
 
-	if (asprintf(&symbols->failure, "no symbols: %s; give the vmlinux or System.map of %.*s with -k",
+	if (cut_off)
+		snprintf(cut, sizeof(cut), "the file is cut short by %llu MiB; ",
+			 (unsigned long long)((cut_off >> 20) + 1));
+	if (asprintf(&symbols->failure,
+		     "%s: no symbols: %s%s; give the vmlinux or System.map of %.*s with -k",
+		     kw_memory_name(ctx->target->memory), cut,
 		     ctx->message ? ctx->message : "the kernel image is not in this memory",
 		     release ? (int)len : 12, release ? release : "its kernel") < 0)
 		symbols->failure = NULL;
@@ -202,7 +212,8 @@ static kw_status load(kw_ctx *ctx)
 		symbols->looked = true;
 	}
 	if (symbols->status != KW_OK)
-		return kw_fail(ctx, symbols->status, "%s", symbols->failure ? symbols->failure : "no symbols");
+		return kw_fail(ctx, symbols->status, "%s",
+			       symbols->failure ? symbols->failure : "no symbols");
 	return KW_OK;
 }
 
@@ -246,7 +257,8 @@ static void remember(struct kw_symbols *symbols, const char *name, uint64_t addr
 	size_t len = strlen(name);
 	struct known_symbol *known;
 
-	if (HASH_COUNT(symbols->known) >= MAX_KNOWN || len >= KW_SYMBOL_NAME_SIZE || find_known(symbols, name))
+	if (HASH_COUNT(symbols->known) >= MAX_KNOWN || len >= KW_SYMBOL_NAME_SIZE ||
+	    find_known(symbols, name))
 		return;
 	known = malloc(sizeof(*known) + len + 1);
 	if (!known)
@@ -276,7 +288,7 @@ static void find_in_list(const struct symbol_list *list, struct kw_symbol_query 
 
 /* Answer the queries that are known; copy the others to `unknown`, in order, and return their number. */
 static size_t answer_known(const struct kw_symbols *symbols, struct kw_symbol_query *queries, size_t nr,
-			    struct kw_symbol_query *unknown)
+			   struct kw_symbol_query *unknown)
 {
 	size_t nr_unknown = 0;
 
@@ -346,8 +358,7 @@ static kw_status find_at(kw_ctx *ctx, uint64_t addr, char *name, uint64_t *ret_o
 	switch (status) {
 	case KW_OK: return KW_OK;
 	case KW_NOMEM: return kw_fail_nomem(ctx);
-	case KW_NOTFOUND:
-		return kw_fail(ctx, KW_NOTFOUND, "0x%" PRIx64 ": not in the kernel image", addr);
+	case KW_NOTFOUND: return kw_fail(ctx, KW_NOTFOUND, "0x%" PRIx64 ": not in the kernel image", addr);
 	default: return kw_fail(ctx, status, "kallsyms: the table of names is damaged");
 	}
 }
