@@ -16,7 +16,7 @@
 #include "kernel/kernel.h"
 
 #define KW_FIELD_MAX_NEEDS 10
-#define KW_ROW_TEXT	   512
+#define KW_ROW_TEXT	   16384 /* 64 bytes for each of as many columns as a query can have */
 
 /** Sums over the threads of a process, dead ones included, as thread_group_cputime() and do_task_stat() make them. */
 struct kw_thread_sums {

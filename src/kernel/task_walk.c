@@ -94,18 +94,30 @@ kw_status kw_pid_lookup(kw_ctx *ctx, const struct kw_kernel *kernel, int32_t pid
 	return status;
 }
 
+/* True when a struct pid names the task as the one with its ID. */
+static bool names(kw_ctx *ctx, const struct kw_task_layout *t, uint64_t pid_struct, uint64_t task)
+{
+	uint64_t first;
+
+	kw_forget(ctx, pid_struct + t->pid_tasks, 8);
+	return kw_read_u64(ctx, pid_struct + t->pid_tasks, &first) == KW_OK && first == task + t->pid_links;
+}
+
 bool kw_task_is_alive(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_task_ref *ref)
 {
 	const struct kw_task_layout *t = &kernel->task;
-	uint64_t thread_pid, first;
+	uint64_t thread_pid;
 
 	kw_forget(ctx, ref->task + t->thread_pid, 8);
 	if (kw_read_u64(ctx, ref->task + t->thread_pid, &thread_pid) != KW_OK || !thread_pid ||
 	    (ref->pid_struct && thread_pid != ref->pid_struct))
 		return false;
-	kw_forget(ctx, thread_pid + t->pid_tasks, 8);
-	return kw_read_u64(ctx, thread_pid + t->pid_tasks, &first) == KW_OK &&
-	       first == ref->task + t->pid_links;
+	return names(ctx, t, thread_pid, ref->task);
+}
+
+bool kw_task_is_listed(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_task_ref *ref)
+{
+	return ref->pid_struct && names(ctx, &kernel->task, ref->pid_struct, ref->task);
 }
 
 /*

@@ -55,6 +55,12 @@ kw_status kw_pid_lookup(kw_ctx *ctx, const struct kw_kernel *kernel, int32_t pid
  */
 bool kw_task_is_alive(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_task_ref *ref);
 
+/**
+ * Tell whether the struct pid that a task was found through still names it. One that is not alive and is named all the
+ * same has not ended: its memory is damaged, or can't be read.
+ */
+bool kw_task_is_listed(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_task_ref *ref);
+
 /** Called with the address of each thread's task_struct; false stops. */
 typedef bool (*kw_thread_fn)(kw_ctx *ctx, uint64_t task, void *arg);
 

@@ -14,11 +14,23 @@ static int compare_numbers(const struct kw_value *a, const struct kw_value *b)
 	return a->u < b->u ? -1 : a->u > b->u;
 }
 
-/* Absent is below everything. */
+/* Absent is below everything, and a number below text: an enum's value without a name is one. */
+static int rank(const struct kw_value *value)
+{
+	switch (value->type) {
+	case KW_VAL_ABSENT: return 0;
+	case KW_VAL_STRING:
+	case KW_VAL_BYTES: return 2;
+	default: return 1;
+	}
+}
+
 static int compare_values(const struct kw_value *a, const struct kw_value *b)
 {
-	if (a->type == KW_VAL_ABSENT || b->type == KW_VAL_ABSENT)
-		return (a->type != KW_VAL_ABSENT) - (b->type != KW_VAL_ABSENT);
+	if (rank(a) != rank(b))
+		return rank(a) - rank(b);
+	if (a->type == KW_VAL_ABSENT)
+		return 0;
 	if (a->type == KW_VAL_STRING || a->type == KW_VAL_BYTES) {
 		int order = memcmp(a->str, b->str, a->len < b->len ? a->len : b->len);
 

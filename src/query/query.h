@@ -43,6 +43,7 @@ struct pending {
 	uint64_t start_time;
 	size_t order; /* of being found: the last key */
 	uint32_t depth;
+	bool damaged; /* a key could not be read, which has been counted */
 };
 
 struct pendings {

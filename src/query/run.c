@@ -30,28 +30,62 @@ static void begin_row(kw_query *q, const struct kw_task_ref *ref)
 	kw_cputime_next_row(q->row.cputime);
 }
 
-enum outcome { ROW_GOOD, ROW_GONE, ROW_TORN };
+enum outcome {
+	ROW_GOOD,
+	ROW_GONE,    /* the task has ended */
+	ROW_TORN,    /* it went on changing */
+	ROW_DAMAGED, /* it can't be read, or is none */
+};
 
 /*
  * Run a stage on a task. On a changing target the task must still be the one that was found after its values have
- * been copied, and the objects they came from must still be its own; else the row is read again.
+ * been copied, and the objects they came from must still be its own; else the row is read again. A task that is not
+ * alive, and yet is still in the table after all tries, has not ended.
  */
 static enum outcome run_stage(kw_query *q, struct kw_stage *stage, const struct kw_task_ref *ref,
 			      kw_status *status)
 {
+	bool alive = true;
+
 	for (int tries = 0; tries < MAX_TRIES; tries++) {
 		begin_row(q, ref);
 		*status = kw_stage_run(stage, &q->row, q->slots.values);
 		if (!q->kernel->is_live)
-			return ROW_GOOD;
-		if (!kw_task_is_alive(q->ctx, q->kernel, ref))
+			return *status ? ROW_DAMAGED : ROW_GOOD;
+		alive = kw_task_is_alive(q->ctx, q->kernel, ref);
+		if (!alive && !kw_task_is_listed(q->ctx, q->kernel, ref))
 			return ROW_GONE;
-		if (!kw_plan_changed(q->ctx, &stage->plan))
-			return ROW_GOOD;
+		if (alive && !kw_plan_changed(q->ctx, &stage->plan))
+			return *status ? ROW_DAMAGED : ROW_GOOD;
 		kw_plan_forget(q->ctx, &stage->plan);
 		q->counts.retried++;
 	}
-	return ROW_TORN;
+	if (alive)
+		return ROW_TORN;
+	*status = *status ? *status : KW_FORMAT;
+	return ROW_DAMAGED;
+}
+
+static kw_status damage_of(const struct kw_value *value)
+{
+	if (value->type != KW_VAL_ABSENT)
+		return KW_OK;
+	switch (value->absent) {
+	case KW_ABSENT_NOT_IN_DUMP: return KW_EXCLUDED;
+	case KW_ABSENT_UNREADABLE: return KW_FAILED;
+	case KW_ABSENT_UNMAPPED: return KW_ABSENT;
+	default: return KW_OK;
+	}
+}
+
+/* Return why the first of nr values that could not be read is not there; KW_OK when there is none. */
+static kw_status damage_among(const struct kw_value *values, size_t nr)
+{
+	kw_status status = KW_OK;
+
+	for (size_t i = 0; i < nr && !status; i++)
+		status = damage_of(&values[i]);
+	return status;
 }
 
 static bool matches_name(const kw_query *q, const struct kw_value *comm)
@@ -75,6 +109,7 @@ static bool contains(const struct numbers *numbers, uint64_t number)
 static bool is_selected(kw_query *q, const struct kw_task_ref *ref)
 {
 	const struct kw_value *v = q->slots.values;
+	enum outcome outcome;
 	kw_status status;
 
 	if (!q->selects_pids && !q->selects_users && !q->selects_names)
@@ -83,36 +118,21 @@ static bool is_selected(kw_query *q, const struct kw_task_ref *ref)
 		return true;
 	if (!q->selects_users && !q->selects_names)
 		return false;
-	if (run_stage(q, &q->select, ref, &status) == ROW_GONE)
-		return false;
-	if (status)
+	outcome = run_stage(q, &q->select, ref, &status);
+	if (outcome == ROW_DAMAGED)
 		note_damage(q, status);
+	if (outcome == ROW_DAMAGED || outcome == ROW_GONE)
+		return false;
 	if (q->selects_users && v[q->select_uid].type != KW_VAL_ABSENT &&
 	    contains(&q->users, v[q->select_uid].u))
 		return true;
-	return q->selects_names && matches_name(q, &v[q->select_comm]);
-}
-
-static bool is_damaged_value(const struct kw_value *value)
-{
-	return value->type == KW_VAL_ABSENT &&
-	       (value->absent == KW_ABSENT_NOT_IN_DUMP || value->absent == KW_ABSENT_UNREADABLE ||
-		value->absent == KW_ABSENT_UNMAPPED);
-}
-
-/* A row counts as damaged when something in it could not be read, however much else is there. */
-static void check_damage(kw_query *q, kw_status status)
-{
-	if (status) {
+	if (q->selects_names && matches_name(q, &v[q->select_comm]))
+		return true;
+	/* What could not be looked at may be what was asked for. */
+	status = q->selects_users ? damage_of(&v[q->select_uid]) : KW_OK;
+	if (status)
 		note_damage(q, status);
-		return;
-	}
-	for (size_t i = 0; i < q->columns.nr; i++) {
-		if (is_damaged_value(&q->slots.values[i])) {
-			note_damage(q, KW_ABSENT);
-			return;
-		}
-	}
+	return false;
 }
 
 static void hand_out(kw_query *q, const struct kw_row_identity *id)
@@ -122,25 +142,44 @@ static void hand_out(kw_query *q, const struct kw_row_identity *id)
 		q->stop = true;
 }
 
-static void show_row(kw_query *q, const struct kw_task_ref *ref, struct kw_row_identity *id)
+/* False for what is not a task, or that of another ID: nothing in it is to be believed. */
+static bool is_task_of(const struct kw_value *pid, const struct kw_task_ref *ref)
 {
-	const struct kw_value *pid = &q->slots.values[q->check_pid];
+	return pid->type != KW_VAL_ABSENT && pid->i == ref->pid;
+}
+
+/*
+ * Show a row.
+ *
+ * @param id  pid, depth and, where rows have an order, start_time are set
+ * @param counted  the row counts as damaged already
+ */
+static void show_row(kw_query *q, const struct kw_task_ref *ref, struct kw_row_identity *id, bool counted)
+{
+	const struct kw_value *v = q->slots.values;
 	kw_status status;
 	enum outcome outcome = run_stage(q, &q->show, ref, &status);
 
-	if (outcome == ROW_GONE) {
+	/* The task_struct may have become another's since its keys were fetched. */
+	if (outcome == ROW_GONE ||
+	    (outcome != ROW_DAMAGED && kw_query_is_ordered(q) && v[q->check_start].type != KW_VAL_ABSENT &&
+	     v[q->check_start].u != id->start_time)) {
 		q->counts.gone++;
 		return;
 	}
+	if (outcome != ROW_DAMAGED && !is_task_of(&v[q->check_pid], ref)) {
+		outcome = ROW_DAMAGED;
+		status = KW_FORMAT;
+	}
+	if (outcome != ROW_DAMAGED)
+		status = damage_among(v, q->columns.nr);
+	if (status && !counted)
+		note_damage(q, status);
+	if (outcome == ROW_DAMAGED)
+		return;
 	if (outcome == ROW_TORN)
 		q->counts.torn++;
-	if (!status && ref->pid_struct && (pid->type == KW_VAL_ABSENT || pid->i != ref->pid)) {
-		/* Not a task, or that of another ID: nothing in it is to be believed. */
-		note_damage(q, KW_FORMAT);
-		return;
-	}
-	check_damage(q, status);
-	id->tid = pid->type == KW_VAL_ABSENT ? ref->pid : (int32_t)pid->i;
+	id->tid = ref->pid;
 	id->address = ref->task;
 	hand_out(q, id);
 }
@@ -165,15 +204,26 @@ static bool keep_keys(kw_query *q)
 static void keep_row(kw_query *q, const struct kw_task_ref *ref)
 {
 	const struct kw_value *v = q->slots.values;
-	struct pending p = { .ref = *ref, .order = q->pending.nr };
+	struct pending p = { .ref = *ref, .order = q->pending.nr, .pid = q->leader_pid, .tid = ref->pid };
 	kw_status status;
+	enum outcome outcome = run_stage(q, &q->keys, ref, &status);
 
-	if (run_stage(q, &q->keys, ref, &status) == ROW_GONE) {
+	if (outcome == ROW_GONE) {
 		q->counts.gone++;
 		return;
 	}
-	p.pid = q->leader_pid;
-	p.tid = v[q->tid_slot].type == KW_VAL_ABSENT ? ref->pid : (int32_t)v[q->tid_slot].i;
+	if (outcome != ROW_DAMAGED && !is_task_of(&v[q->tid_slot], ref)) {
+		outcome = ROW_DAMAGED;
+		status = KW_FORMAT;
+	}
+	/* A key that could not be read puts the row in a wrong place. */
+	if (outcome != ROW_DAMAGED)
+		status = damage_among(&v[q->first_key], q->sort.nr);
+	p.damaged = status != KW_OK;
+	if (p.damaged)
+		note_damage(q, status);
+	if (outcome == ROW_DAMAGED)
+		return;
 	p.start_time = v[q->start_slot].type == KW_VAL_ABSENT ? 0 : v[q->start_slot].u;
 	p.ppid = v[q->ppid_slot].type == KW_VAL_ABSENT ? 0 : (int32_t)v[q->ppid_slot].i;
 	if (!keep_keys(q) || !kw_array_push(&q->pending, p))
@@ -187,7 +237,7 @@ static void take_row(kw_query *q, const struct kw_task_ref *ref)
 	} else {
 		struct kw_row_identity id = { .pid = q->leader_pid };
 
-		show_row(q, ref, &id);
+		show_row(q, ref, &id, false);
 		if (q->limit && q->counts.rows == q->limit)
 			q->stop = true;
 	}
@@ -198,15 +248,21 @@ static bool take_thread(kw_ctx *ctx, uint64_t task, void *arg)
 	kw_query *q = arg;
 	const struct kw_task_layout *t = &q->kernel->task;
 	struct kw_task_ref ref = { .task = task };
-	uint32_t tid;
+	uint32_t tid, tgid;
 
 	if (kw_read_u64(ctx, task + t->thread_pid, &ref.pid_struct) != KW_OK ||
-	    kw_read_u32(ctx, task + t->pid, &tid) != KW_OK) {
+	    kw_read_u32(ctx, task + t->pid, &tid) != KW_OK ||
+	    kw_read_u32(ctx, task + t->tgid, &tgid) != KW_OK) {
 		note_damage(q, KW_ABSENT);
-		return !q->stop;
+	} else if ((int32_t)tgid != q->leader_pid) {
+		/* The list has run into another one, or the memory is no task's. */
+		note_damage(q, KW_FORMAT);
+	} else if (!ref.pid_struct) {
+		q->counts.gone++;
+	} else {
+		ref.pid = (int32_t)tid;
+		take_row(q, &ref);
 	}
-	ref.pid = (int32_t)tid;
-	take_row(q, &ref);
 	return !q->stop;
 }
 
@@ -249,7 +305,8 @@ static kw_status walk_all(kw_query *q)
 	kw_status status = kw_pid_walk_begin(q->ctx, q->kernel, &walk);
 
 	if (status)
-		return status;
+		return kw_fail(q->ctx, KW_UNREADABLE, "%s: %s", kw_memory_name(q->ctx->target->memory),
+			       kw_error(q->ctx));
 	while (!q->stop && kw_pid_walk_next(q->ctx, q->kernel, &walk, refs, &nr)) {
 		for (unsigned int i = 0; i < nr && i < PREFETCH; i++)
 			kw_plan_prefetch(q->ctx, plan, refs[i].task);
@@ -276,7 +333,7 @@ static void show_pending(kw_query *q)
 
 		if (q->limit && q->counts.rows == q->limit)
 			break;
-		show_row(q, &p->ref, &id);
+		show_row(q, &p->ref, &id, p->damaged);
 	}
 }
 

@@ -160,7 +160,7 @@ static void name_enumerator(kw_ctx *ctx, const struct kw_type *type, struct kw_v
 			return;
 		}
 	}
-	value->type = KW_VAL_UINT;
+	value->type = type->encoding == KW_INT_SIGNED ? KW_VAL_INT : KW_VAL_UINT;
 }
 
 kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
