@@ -24,7 +24,8 @@ bool is_elf_file(const char *path)
 
 	if (fd < 0)
 		return false;
-	is_elf = pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) && !memcmp(magic, ELFMAG, SELFMAG);
+	is_elf = pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+		 !memcmp(magic, ELFMAG, SELFMAG);
 	close(fd);
 	return is_elf;
 }
@@ -82,7 +83,8 @@ static kw_status check_build_id(kw_ctx *ctx, Elf *elf, const struct kernel_ident
 		return KW_OK;
 	for (size_t i = 0; i < len; i++)
 		snprintf(text + 2 * i, 3, "%02x", bits[i]);
-	if (strlen(text) == identity->build_id_len && !memcmp(text, identity->build_id, identity->build_id_len))
+	if (strlen(text) == identity->build_id_len &&
+	    !memcmp(text, identity->build_id, identity->build_id_len))
 		return KW_OK;
 	return kw_fail(ctx, KW_INVALID,
 		       "belongs to another kernel: its build ID is %s, the running one's %.*s (%.*s)", text,
@@ -137,7 +139,8 @@ static kw_status read_symbols(kw_ctx *ctx, Elf *elf, struct symbol_list *list)
 	kw_status status = KW_OK;
 
 	if (!nr)
-		return kw_fail(ctx, KW_INVALID, "has no symbol table (stripped); give the vmlinux of the debug package");
+		return kw_fail(ctx, KW_INVALID,
+			       "has no symbol table (stripped); give the vmlinux of the debug package");
 	if (nr > KALLSYMS_MAX_SYMBOLS)
 		return kw_fail(ctx, KW_FORMAT, "%zu symbols are not possible", nr);
 	for (size_t i = 1; i < nr && status == KW_OK; i++) {
@@ -162,7 +165,8 @@ static kw_status fill(kw_ctx *ctx, Elf *elf, const struct kernel_identity *ident
 	return status == KW_OK ? symbol_list_relocate(ctx, list, identity) : status;
 }
 
-static kw_status open_elf(kw_ctx *ctx, int fd, const struct kernel_identity *identity, struct symbol_list *list)
+static kw_status open_elf(kw_ctx *ctx, int fd, const struct kernel_identity *identity,
+			  struct symbol_list *list)
 {
 	kw_status status;
 	Elf *elf;

@@ -25,6 +25,7 @@
 #define ENTRIES	     512
 #define PRESENT	     0x001ULL
 #define BIG	     0x080ULL
+#define NO_EXEC	     (1ULL << 63)
 #define ADDR_MASK    0x000ffffffffff000ULL
 #define PAGE_4K	     0x1000ULL
 #define PAGE_2M	     0x200000ULL
@@ -116,15 +117,19 @@ static kw_status scan_image(struct scan *scan, const table middle, struct kernel
 			image.paddr = paddr;
 		}
 		image.size = vaddr - image.vaddr + PAGE_2M;
+		/* Where text and data share a big page it is split, and its entry says nothing of rights. */
+		if (!image.data && middle[i] & NO_EXEC)
+			image.data = vaddr;
 	}
+	if (!image.data)
+		image.data = image.vaddr;
 	if (image.size < MIN_IMAGE_PAGES * PAGE_2M)
 		return KW_NOTFOUND;
 	*ret = image;
 	return KW_OK;
 }
 
-static kw_status find_below(struct scan *scan, const table top,
-			    struct kernel_image *ret)
+static kw_status find_below(struct scan *scan, const table top, struct kernel_image *ret)
 {
 	table entries;
 
@@ -199,8 +204,7 @@ static bool maps_zero(struct scan *scan, uint64_t entry)
 	return agree >= 8;
 }
 
-static bool scan_upper(struct scan *scan, const table upper, uint64_t start,
-		       uint64_t *ret)
+static bool scan_upper(struct scan *scan, const table upper, uint64_t start, uint64_t *ret)
 {
 	for (uint64_t i = 0; i < ENTRIES; i++) {
 		if (!(upper[i] & PRESENT))
@@ -214,8 +218,7 @@ static bool scan_upper(struct scan *scan, const table upper, uint64_t start,
 }
 
 /* With five levels there is one more table between. */
-static bool scan_top_entry(struct scan *scan, uint64_t entry, uint64_t start,
-			   uint64_t *ret)
+static bool scan_top_entry(struct scan *scan, uint64_t entry, uint64_t start, uint64_t *ret)
 {
 	table entries, upper;
 
@@ -224,8 +227,7 @@ static bool scan_top_entry(struct scan *scan, uint64_t entry, uint64_t start,
 	if (scan->levels == 4)
 		return scan_upper(scan, entries, start, ret);
 	for (uint64_t i = 0; i < ENTRIES; i++)
-		if (follow(scan, entries[i], upper) &&
-		    scan_upper(scan, upper, start + (i << 39), ret))
+		if (follow(scan, entries[i], upper) && scan_upper(scan, upper, start + (i << 39), ret))
 			return true;
 	return false;
 }

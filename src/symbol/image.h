@@ -19,6 +19,7 @@ struct kernel_image {
 	uint64_t vaddr; /* of _text */
 	uint64_t paddr;
 	uint64_t size; /* whole pages of 2 MiB */
+	uint64_t data; /* virtual address of the first page that can't be executed: read-only data, then data */
 };
 
 /**

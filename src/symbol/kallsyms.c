@@ -79,7 +79,8 @@ static uint64_t address_of(const struct kallsyms *kallsyms, uint32_t i)
 	int64_t offset = load_s32(kallsyms->bytes.offsets + 4 * (size_t)i);
 
 	switch (kallsyms->form) {
-	case KALLSYMS_PLACE_RELATIVE: return kallsyms->bytes.offsets_addr + 4 * (uint64_t)i + (uint64_t)offset;
+	case KALLSYMS_PLACE_RELATIVE:
+		return kallsyms->bytes.offsets_addr + 4 * (uint64_t)i + (uint64_t)offset;
 	case KALLSYMS_PERCPU_ABSOLUTE:
 		return offset >= 0 ? (uint64_t)offset : kallsyms->bytes.relative_base - 1 - (uint64_t)offset;
 	default: return kallsyms->bytes.relative_base + (uint32_t)offset;
@@ -173,8 +174,8 @@ static kw_status get_bytes(kw_ctx *ctx, uint64_t addr, size_t len, uint8_t **cop
 		return kw_fail_nomem(ctx);
 	status = kw_read(ctx, addr, *copy, len);
 	if (status != KW_OK)
-		return kw_fail(ctx, status, "kallsyms: 0x%llx: can't read %zu bytes", (unsigned long long)addr,
-			       len);
+		return kw_fail(ctx, status, "kallsyms: 0x%llx: can't read %zu bytes",
+			       (unsigned long long)addr, len);
 	*ret = *copy;
 	return KW_OK;
 }
@@ -195,7 +196,8 @@ static kw_status read_numbers(kw_ctx *ctx, const struct kallsyms_tables *tables,
 }
 
 /* In all releases the tokens come after the names, near enough to bound them. */
-static kw_status measure_names(kw_ctx *ctx, const struct kallsyms_tables *tables, struct kallsyms_bytes *bytes)
+static kw_status measure_names(kw_ctx *ctx, const struct kallsyms_tables *tables,
+			       struct kallsyms_bytes *bytes)
 {
 	uint64_t len = tables->token_table - tables->names;
 
@@ -234,7 +236,8 @@ kw_status kallsyms_open(kw_ctx *ctx, const struct kallsyms_tables *tables, struc
 	struct kallsyms_bytes bytes = { 0 };
 	uint8_t index[2 * TOKENS], *copies[2] = { NULL, NULL };
 	char *tokens = malloc(UINT16_MAX + 2 * TOKENS);
-	kw_status status = tokens ? open_bytes(ctx, tables, &bytes, copies, index, tokens) : kw_fail_nomem(ctx);
+	kw_status status = tokens ? open_bytes(ctx, tables, &bytes, copies, index, tokens)
+				  : kw_fail_nomem(ctx);
 
 	if (status == KW_OK)
 		status = kallsyms_new(ctx, &bytes, ret);

@@ -16,7 +16,7 @@
 enum kallsyms_form {
 	KALLSYMS_BASE_RELATIVE,	  /* unsigned, from relative_base (6.15 to 6.19) */
 	KALLSYMS_PERCPU_ABSOLUTE, /* negative: relative_base - 1 - offset; else the value itself (until 6.14) */
-	KALLSYMS_PLACE_RELATIVE,  /* signed, from the entry's own address (since 7.0) */
+	KALLSYMS_PLACE_RELATIVE, /* signed, from the entry's own address (since 7.0) */
 };
 
 /** Where the tables are in kernel memory. */
@@ -85,9 +85,10 @@ kw_status kallsyms_each(const struct kallsyms *kallsyms,
  * Find the tables by their shape in the kernel image, where nothing says where they are (before 6.0, or a kernel
  * without VMCOREINFO).
  *
+ * @param from  an address in the image where to begin: the tables are behind the text
  * @return KW_OK; KW_NOTFOUND
  */
-kw_status kallsyms_search(kw_ctx *ctx, uint64_t image_start, uint64_t image_size,
+kw_status kallsyms_search(kw_ctx *ctx, uint64_t image_start, uint64_t image_size, uint64_t from,
 			  struct kallsyms_tables *ret);
 
 /** Read the length in front of a packed name; NULL when the name would reach beyond end. */

@@ -24,12 +24,12 @@
 #define INDEX_BYTES   (2 * TOKENS)
 #define MARKER_STEP   256
 #define CHUNK	      (1u << 16)
-#define TABLE_MAX     8192	   /* bytes of a token table and its index; in practice 1500 */
+#define TABLE_MAX     8192	  /* bytes of a token table and its index; in practice 1500 */
 #define NAMES_MAX     (16u << 20) /* bytes of names, markers and seqs; in practice 3 MiB */
 #define MIN_MARKERS   8		  /* 2,000 symbols */
 #define MIN_PER_NAME  2		  /* bytes of a packed name, on an average of 256 */
-#define MAX_PER_NAME  256 /* 70 seen, where 7.2 has names of Rust */
-#define MAX_TRIES     8 /* a crafted image could ask for many more */
+#define MAX_PER_NAME  256	  /* 70 seen, where 7.2 has names of Rust */
+#define MAX_TRIES     8		  /* a crafted image could ask for many more */
 #define LETTERS_BYTES (2 * 26)
 
 /* A piece of the image. */
@@ -131,7 +131,8 @@ bool kallsyms_search_tokens(const uint8_t *bytes, size_t len, uint64_t addr, str
 	return false;
 }
 
-static bool search_pieces(kw_ctx *ctx, uint64_t start, uint64_t size, uint8_t *bytes, struct kallsyms_tables *ret)
+static bool search_pieces(kw_ctx *ctx, uint64_t start, uint64_t size, uint8_t *bytes,
+			  struct kallsyms_tables *ret)
 {
 	uint64_t paddr = start - KERNEL_MAP + ctx->target->symbols->map.phys_base;
 
@@ -202,8 +203,8 @@ static bool search_number(const struct piece *piece, size_t markers, size_t nr_m
 
 	if (last + 8 > markers)
 		return false;
-	for (size_t at = (markers - last - 4) & ~(size_t)3, stop = markers > far ? markers - far : 4; at >= stop;
-	     at -= 4) {
+	for (size_t at = (markers - last - 4) & ~(size_t)3, stop = markers > far ? markers - far : 4;
+	     at >= stop; at -= 4) {
 		uint32_t nr = load_u32(piece->bytes + at);
 		/* Padding to 8, which is zero, can't begin a name. */
 		size_t names = piece->bytes[at + 4] ? at + 4 : at + 8;
@@ -291,11 +292,13 @@ static bool search_below_tokens(kw_ctx *ctx, uint64_t start, uint64_t size, stru
 	return found && find_offsets(ctx, start, size, ret);
 }
 
-kw_status kallsyms_search(kw_ctx *ctx, uint64_t image_start, uint64_t image_size, struct kallsyms_tables *ret)
+kw_status kallsyms_search(kw_ctx *ctx, uint64_t image_start, uint64_t image_size, uint64_t from,
+			  struct kallsyms_tables *ret)
 {
 	struct kallsyms_tables tables;
+	uint64_t skip = from - image_start;
 
-	if (!search_image(ctx, image_start, image_size, &tables) ||
+	if (skip >= image_size || !search_image(ctx, from, image_size - skip, &tables) ||
 	    !search_below_tokens(ctx, image_start, image_size, &tables))
 		return kw_fail(ctx, KW_NOTFOUND, "kallsyms: no such tables in the kernel image");
 	*ret = tables;

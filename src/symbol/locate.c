@@ -251,6 +251,7 @@ static kw_status tell_memory(kw_ctx *ctx, const struct location *location)
 	kw_status status;
 
 	symbols->map = map_of(location);
+	symbols->data = location->image.data;
 	status = kw_memory_set_kernel(ctx, &symbols->map);
 	if (status != KW_OK || !location->root.pgd)
 		return status;

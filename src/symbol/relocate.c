@@ -31,7 +31,8 @@ static bool has_banner(kw_ctx *ctx, const struct symbol_list *list, uint64_t sli
 static const char *find_difference(kw_ctx *ctx, const struct symbol_list *list, uint64_t slide)
 {
 	static const char *const names[] = { "swapper_pg_dir", "init_uts_ns", "node_online_map",
-					     "vmap_area_list", "mem_section", "prb", "clear_seq", "node_data" };
+					     "vmap_area_list", "mem_section", "prb",
+					     "clear_seq",      "node_data" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		char key[64] = "SYMBOL(";
@@ -57,11 +58,11 @@ kw_status symbol_list_relocate(kw_ctx *ctx, struct symbol_list *list, const stru
 	slide = identity->stext - linked;
 	differs = slide % KASLR_ALIGN == 0 ? find_difference(ctx, list, slide) : "_stext";
 	if (differs)
-		return kw_fail(ctx, KW_INVALID,
-			       "belongs to another kernel: %s lies elsewhere in the running one, %.*s; give the "
-			       "System.map or vmlinux of that build", differs, (int)identity->release_len,
-			       identity->release ? identity->release : "");
+		return kw_fail(
+			ctx, KW_INVALID,
+			"belongs to another kernel: %s lies elsewhere in the running one, %.*s; give the "
+			"System.map or vmlinux of that build",
+			differs, (int)identity->release_len, identity->release ? identity->release : "");
 	symbol_list_slide(list, KERNEL_MAP, slide);
 	return KW_OK;
 }
-

@@ -72,8 +72,7 @@ static bool follow_pointer(struct search *search, uint64_t paddr)
 
 	if (search->followed++ >= MAX_POINTERS)
 		return false;
-	return kw_scan_phys(search->ctx, paddr, head, sizeof(head)) == KW_OK &&
-	       try_page(search, paddr, head);
+	return kw_scan_phys(search->ctx, paddr, head, sizeof(head)) == KW_OK && try_page(search, paddr, head);
 }
 
 static uint64_t load_u64(const uint8_t *p)

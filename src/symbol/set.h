@@ -25,6 +25,7 @@ struct kw_symbols {
 	size_t vmcoreinfo_len;
 	char vmcoreinfo_origin[128];
 	struct kw_kernel_map map;
+	uint64_t data;	   /* where the image's read-only data begin, perhaps a little later; 0: not known */
 	bool trust_tables; /* the kallsyms tables may be taken from VMCOREINFO; false only in tests */
 
 	pthread_mutex_t lock;

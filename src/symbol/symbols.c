@@ -120,11 +120,15 @@ static kw_status from_proc(kw_ctx *ctx)
 
 static kw_status from_search(kw_ctx *ctx)
 {
-	const struct kw_kernel_map *map = &ctx->target->symbols->map;
+	const struct kw_symbols *symbols = ctx->target->symbols;
+	uint64_t start = symbols->map.image_start, size = symbols->map.image_size;
 	struct kallsyms_tables tables;
-	kw_status status = map->image_size ? kallsyms_search(ctx, map->image_start, map->image_size, &tables)
-					   : KW_NOTFOUND;
+	kw_status status = KW_NOTFOUND;
 
+	if (symbols->data > start)
+		status = kallsyms_search(ctx, start, size, symbols->data, &tables);
+	if (status == KW_NOTFOUND && size)
+		status = kallsyms_search(ctx, start, size, start, &tables);
 	return status == KW_OK ? try_tables(ctx, &tables) : status;
 }
 

@@ -16,10 +16,10 @@
 #include "util/error.h"
 
 /* Debian's linux-image packages hold a file of this one line. */
-#define STUB	  "The real System.map is in "
+#define STUB		 "The real System.map is in "
 #define BZIMAGE_MAGIC	 "HdrS"
 #define BZIMAGE_MAGIC_AT 0x202
-#define MAX_BYTES (256u << 20)
+#define MAX_BYTES	 (256u << 20)
 
 static kw_status check_stub(kw_ctx *ctx, const char *text, size_t len)
 {
@@ -33,17 +33,20 @@ static kw_status check_stub(kw_ctx *ctx, const char *text, size_t len)
 	for (size_t i = 0; i < part; i++)
 		if (stub[i] < ' ' || stub[i] > '~')
 			part = i;
-	return kw_fail(ctx, KW_INVALID, "a placeholder without symbols; the real one is in %.*s: install it, and "
-		       "give its vmlinux or System.map", (int)(part < 120 ? part : 120), stub);
+	return kw_fail(ctx, KW_INVALID,
+		       "a placeholder without symbols; the real one is in %.*s: install it, and "
+		       "give its vmlinux or System.map",
+		       (int)(part < 120 ? part : 120), stub);
 }
 
 /* Text has no NULs; a bzImage says what it is at a fixed place. */
 static kw_status check_text(kw_ctx *ctx, const char *text, size_t len)
 {
 	if (len > BZIMAGE_MAGIC_AT + 4 && !memcmp(text + BZIMAGE_MAGIC_AT, BZIMAGE_MAGIC, 4))
-		return kw_fail(ctx, KW_INVALID,
-			       "a compressed kernel (bzImage); give its vmlinux, from the debug package, or its "
-			       "System.map");
+		return kw_fail(
+			ctx, KW_INVALID,
+			"a compressed kernel (bzImage); give its vmlinux, from the debug package, or its "
+			"System.map");
 	if (memchr(text, '\0', len < 4096 ? len : 4096))
 		return kw_fail(ctx, KW_INVALID, "neither a System.map nor a vmlinux");
 	return check_stub(ctx, text, len);
@@ -68,7 +71,7 @@ static kw_status parse(kw_ctx *ctx, const char *text, size_t len, const struct k
 }
 
 static kw_status open_text(kw_ctx *ctx, int fd, const struct kernel_identity *identity,
-			     struct symbol_list **ret)
+			   struct symbol_list **ret)
 {
 	struct stat st;
 	char *text;

@@ -42,8 +42,10 @@ struct running {
 
 static void start(struct running *running)
 {
-	struct kw_kernel_map map = { .phys_base = 0 - (RUNNING - KERNEL_MAP), .image_start = RUNNING,
-				     .image_size = 2 * MIB, .levels = 4 };
+	struct kw_kernel_map map = { .phys_base = 0 - (RUNNING - KERNEL_MAP),
+				     .image_start = RUNNING,
+				     .image_size = 2 * MIB,
+				     .levels = 4 };
 	kw_ctx *ctx = &running->target.ctx;
 
 	*running = (struct running){ .ram = image_new(2 * MIB), .path = "/tmp/kwalk-symbols-XXXXXX" };
@@ -157,10 +159,12 @@ Test(symbol_files, a_placeholder_says_where_the_real_one_is)
 	struct running running;
 	struct symbol_list *list;
 
-	expect_refusal(&running,
-		       open_map("ffffffffffffffff B The real System.map is in the linux-image-6.1.0-test-dbg package\n",
-				&running, &list),
-		       KW_INVALID, "linux-image-6.1.0-test-dbg package");
+	expect_refusal(
+		&running,
+		open_map(
+			"ffffffffffffffff B The real System.map is in the linux-image-6.1.0-test-dbg package\n",
+			&running, &list),
+		KW_INVALID, "linux-image-6.1.0-test-dbg package");
 	stop(&running);
 }
 
@@ -218,15 +222,13 @@ Test(symbol_files, a_file_that_is_not_there_says_so)
 
 	start(&running);
 	strcpy(running.path, "/nonexistent/map");
-	expect_refusal(&running,
-		       system_map_open(&running.target.ctx, running.path, &running.identity, &list),
+	expect_refusal(&running, system_map_open(&running.target.ctx, running.path, &running.identity, &list),
 		       KW_UNREADABLE, "No such file");
 	expect_refusal(&running, elf_symtab_open(&running.target.ctx, running.path, &running.identity, &list),
 		       KW_UNREADABLE, "No such file");
 	cr_assert_not(is_elf_file(running.path));
 	strcpy(running.path, "/tmp");
-	expect_refusal(&running,
-		       system_map_open(&running.target.ctx, running.path, &running.identity, &list),
+	expect_refusal(&running, system_map_open(&running.target.ctx, running.path, &running.identity, &list),
 		       KW_INVALID, "neither");
 	stop(&running);
 }
@@ -288,7 +290,8 @@ struct elf_plan {
 	bool stripped;
 };
 
-static Elf_Scn *add_section(Elf *elf, unsigned int type, void *bytes, size_t len, unsigned int link, size_t entry)
+static Elf_Scn *add_section(Elf *elf, unsigned int type, void *bytes, size_t len, unsigned int link,
+			    size_t entry)
 {
 	Elf_Scn *section = elf_newscn(elf);
 	Elf_Data *data = elf_newdata(section);
@@ -381,7 +384,8 @@ Test(symbol_files, a_vmlinux_is_moved_to_the_running_kernel)
 		struct running running;
 		struct symbol_list *list;
 
-		cr_assert_eq(open_elf(&plans[i], &running, &list), KW_OK, "%s", kw_error(&running.target.ctx));
+		cr_assert_eq(open_elf(&plans[i], &running, &list), KW_OK, "%s",
+			     kw_error(&running.target.ctx));
 		cr_assert_eq(symbol_list_count(list), 3);
 		cr_assert_eq(address(list, "_stext"), RUNNING);
 		cr_assert_eq(address(list, "init_uts_ns"), RUNNING + 0x300000);

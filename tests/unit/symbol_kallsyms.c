@@ -150,7 +150,8 @@ static char *long_name(size_t len, char last)
 
 Test(symbol_kallsyms, long_names_have_two_bytes_of_length)
 {
-	char *names[] = { long_name(126, 'a'), long_name(127, 'b'), long_name(128, 'c'), long_name(511, 'd') };
+	char *names[] = { long_name(126, 'a'), long_name(127, 'b'), long_name(128, 'c'),
+			  long_name(511, 'd') };
 	struct built_symbol symbols[5] = { { "_stext", TEXT, 'T' } };
 	struct table table;
 	char name[KW_SYMBOL_NAME_SIZE];
@@ -247,8 +248,8 @@ Test(symbol_kallsyms, addresses_lead_to_names)
 
 Test(symbol_kallsyms, an_address_outside_of_the_image_has_no_symbol)
 {
-	static const uint64_t outside[] = { 0, 0x31980, 0x7fff12345678, 0xffff888000000000, TEXT - 1,
-					    TEXT + 0x201000, 0xffffffffc0000000, UINT64_MAX };
+	static const uint64_t outside[] = { 0,	      0x31980,	       0x7fff12345678,	   0xffff888000000000,
+					    TEXT - 1, TEXT + 0x201000, 0xffffffffc0000000, UINT64_MAX };
 	struct table table = make(few, NR_FEW, KALLSYMS_PERCPU_ABSOLUTE);
 	char name[KW_SYMBOL_NAME_SIZE];
 	uint64_t offset;
@@ -311,8 +312,8 @@ static void expect_refused(const uint8_t *names, size_t len)
 
 Test(symbol_kallsyms, lengths_beyond_the_end_and_empty_names_are_refused)
 {
-	static const uint8_t half_length[] = { 0x80 }, beyond[] = { 0x83, 0x7f, 't', 'x' }, empty[] = { 0, 't' },
-			     short_of_one[] = { 3, 't', 'x' };
+	static const uint8_t half_length[] = { 0x80 }, beyond[] = { 0x83, 0x7f, 't', 'x' },
+			     empty[] = { 0, 't' }, short_of_one[] = { 3, 't', 'x' };
 
 	expect_refused(half_length, sizeof(half_length));
 	expect_refused(beyond, sizeof(beyond));
@@ -400,8 +401,9 @@ static void build_memory(struct memory *memory, enum kallsyms_form form, enum ka
 
 static void open_memory(struct memory *memory, const struct kw_open_options *opts)
 {
-	struct kw_kernel_map map = { .phys_base = 0 - (TEXT - KERNEL_MAP), .image_start = TEXT,
-				     .image_size = 4 * MIB, .levels = 4 };
+	struct kw_kernel_map map = {
+		.phys_base = 0 - (TEXT - KERNEL_MAP), .image_start = TEXT, .image_size = 4 * MIB, .levels = 4
+	};
 
 	cr_assert_eq(image_open(&memory->target, &memory->ram, opts), KW_OK);
 	cr_assert_eq(kw_symbols_new(&memory->target.ctx), KW_OK);
@@ -421,8 +423,10 @@ static const struct {
 	enum kallsyms_form form;
 	enum kallsyms_order order;
 } releases[] = {
-	{ KALLSYMS_PERCPU_ABSOLUTE, KALLSYMS_OFFSETS_FIRST }, { KALLSYMS_PERCPU_ABSOLUTE, KALLSYMS_WITH_SEQS },
-	{ KALLSYMS_PERCPU_ABSOLUTE, KALLSYMS_OFFSETS_LAST },  { KALLSYMS_BASE_RELATIVE, KALLSYMS_OFFSETS_LAST },
+	{ KALLSYMS_PERCPU_ABSOLUTE, KALLSYMS_OFFSETS_FIRST },
+	{ KALLSYMS_PERCPU_ABSOLUTE, KALLSYMS_WITH_SEQS },
+	{ KALLSYMS_PERCPU_ABSOLUTE, KALLSYMS_OFFSETS_LAST },
+	{ KALLSYMS_BASE_RELATIVE, KALLSYMS_OFFSETS_LAST },
 	{ KALLSYMS_PLACE_RELATIVE, KALLSYMS_NO_BASE },
 };
 
@@ -449,7 +453,8 @@ Test(symbol_kallsyms, tables_of_every_release_are_opened_and_found)
 		build_memory(&memory, releases[i / 2].form, releases[i / 2].order);
 		open_memory(&memory, i % 2 ? &with_pread : NULL);
 		expect_table(&memory, &memory.tables);
-		cr_assert_eq(kallsyms_search(&memory.target.ctx, TEXT, 4 * MIB, &found), KW_OK, "release %zu", i / 2);
+		cr_assert_eq(kallsyms_search(&memory.target.ctx, TEXT, 4 * MIB, TEXT, &found), KW_OK,
+			     "release %zu", i / 2);
 		cr_assert(!memcmp(&found, &memory.tables, sizeof(found)), "release %zu", i / 2);
 		expect_table(&memory, &found);
 		close_memory(&memory);
@@ -465,8 +470,8 @@ Test(symbol_kallsyms, nothing_is_found_where_nothing_is)
 	image_free(&memory.ram);
 	memory.ram = image_new(4 * MIB);
 	open_memory(&memory, NULL);
-	cr_assert_eq(kallsyms_search(&memory.target.ctx, TEXT, 4 * MIB, &found), KW_NOTFOUND);
-	cr_assert_eq(kallsyms_search(&memory.target.ctx, TEXT, 0, &found), KW_NOTFOUND);
+	cr_assert_eq(kallsyms_search(&memory.target.ctx, TEXT, 4 * MIB, TEXT, &found), KW_NOTFOUND);
+	cr_assert_eq(kallsyms_search(&memory.target.ctx, TEXT, 0, TEXT, &found), KW_NOTFOUND);
 	close_memory(&memory);
 }
 
@@ -483,8 +488,8 @@ Test(symbol_kallsyms, a_number_that_does_not_fit_is_not_believed)
 		build_memory(&memory, KALLSYMS_PERCPU_ABSOLUTE, KALLSYMS_OFFSETS_LAST);
 		image_put(&memory.ram, memory.tables.num_syms - TEXT, &numbers[i], 4);
 		open_memory(&memory, NULL);
-		cr_assert_eq(kallsyms_search(&memory.target.ctx, TEXT, 4 * MIB, &found), KW_NOTFOUND, "%u",
-			     numbers[i]);
+		cr_assert_eq(kallsyms_search(&memory.target.ctx, TEXT, 4 * MIB, TEXT, &found), KW_NOTFOUND,
+			     "%u", numbers[i]);
 		status = kallsyms_open(&memory.target.ctx, &memory.tables, &kallsyms);
 		if (!numbers[i] || numbers[i] > KALLSYMS_MAX_SYMBOLS)
 			cr_assert_eq(status, KW_FORMAT);
@@ -526,7 +531,7 @@ Test(symbol_kallsyms, the_bait_of_an_alphabet_is_not_taken)
 	for (size_t at = 4096; at < MIB; at += sizeof(bait))
 		image_put(&memory.ram, at, bait, sizeof(bait));
 	open_memory(&memory, NULL);
-	cr_assert_eq(kallsyms_search(&memory.target.ctx, TEXT, 4 * MIB, &found), KW_OK);
+	cr_assert_eq(kallsyms_search(&memory.target.ctx, TEXT, 4 * MIB, TEXT, &found), KW_OK);
 	cr_assert_eq(found.names, memory.tables.names);
 	close_memory(&memory);
 }

@@ -39,7 +39,8 @@ static void map_kernel(struct guest *guest, uint64_t root, uint64_t next)
 		image_map(&tables, TEXT + i * 2 * MIB, 2, (IMAGE + i * 2 * MIB) | IMAGE_PRESENT | IMAGE_BIG);
 	/* As if the memory were bigger: this much is asked for. */
 	for (uint64_t i = 0; i < 8; i++)
-		image_map(&tables, guest->direct_map + i * 2 * MIB, 2, i * 2 * MIB | IMAGE_PRESENT | IMAGE_BIG);
+		image_map(&tables, guest->direct_map + i * 2 * MIB, 2,
+			  i * 2 * MIB | IMAGE_PRESENT | IMAGE_BIG);
 }
 
 /* The kernel copies its half of the top table to the first MiB; entry 0 there maps low memory. */
@@ -261,8 +262,10 @@ Test(symbol_locate, what_is_not_in_one_piece_is_not_the_image)
 static void expect_nothing(struct guest *guest)
 {
 	cr_assert_eq(locate(guest), KW_UNREADABLE);
-	cr_assert(strstr(kw_error(&guest->target.ctx), guest->target.path), "%s", kw_error(&guest->target.ctx));
-	cr_assert(strstr(kw_error(&guest->target.ctx), "no Linux kernel"), "%s", kw_error(&guest->target.ctx));
+	cr_assert(strstr(kw_error(&guest->target.ctx), guest->target.path), "%s",
+		  kw_error(&guest->target.ctx));
+	cr_assert(strstr(kw_error(&guest->target.ctx), "no Linux kernel"), "%s",
+		  kw_error(&guest->target.ctx));
 	drop(guest);
 }
 

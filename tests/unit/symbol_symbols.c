@@ -8,11 +8,11 @@
 #include "fixtures/kallsyms_builder.h"
 #include "symbol/set.h"
 
-#define MIB	 0x100000ULL
-#define TEXT	 0xffffffff8d400000ULL
-#define NR	 2600 /* what a search believes in */
-#define OFFSETS	 (TEXT + 0x1000)
-#define NR_CPUS	 (TEXT + 0x2000)
+#define MIB	0x100000ULL
+#define TEXT	0xffffffff8d400000ULL
+#define NR	2600 /* what a search believes in */
+#define OFFSETS (TEXT + 0x1000)
+#define NR_CPUS (TEXT + 0x2000)
 
 /* A kernel image of 4 MiB with symbols in its third, and what VMCOREINFO says of it. */
 struct running {
@@ -68,8 +68,9 @@ static void say_tables(struct running *running, uint64_t wrong)
 
 static void start(struct running *running, bool with_table)
 {
-	struct kw_kernel_map map = { .phys_base = 0 - (TEXT - KERNEL_MAP), .image_start = TEXT,
-				     .image_size = 4 * MIB, .levels = 4 };
+	struct kw_kernel_map map = {
+		.phys_base = 0 - (TEXT - KERNEL_MAP), .image_start = TEXT, .image_size = 4 * MIB, .levels = 4
+	};
 
 	running->ram = image_new(4 * MIB);
 	name_symbols(running);
@@ -193,8 +194,11 @@ Test(symbol_symbols, names_found_and_not_found_are_remembered_as_such)
 {
 	struct running *running = start_with(true);
 	kw_ctx *ctx = &running->target.ctx;
-	struct kw_symbol_query queries[] = { { .name = "sys_7" }, { .name = "no" }, { .name = "sys_7" },
-					     { .name = "sys_8" }, { .name = "" } };
+	struct kw_symbol_query queries[] = { { .name = "sys_7" },
+					     { .name = "no" },
+					     { .name = "sys_7" },
+					     { .name = "sys_8" },
+					     { .name = "" } };
 	uint64_t addr = 5;
 
 	say_tables(running, 0);

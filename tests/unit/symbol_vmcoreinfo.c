@@ -50,8 +50,15 @@ Test(symbol_vmcoreinfo, a_key_is_not_found_inside_another)
 Test(symbol_vmcoreinfo, what_is_no_number_does_not_exist)
 {
 	static const char *const texts[] = {
-		"PAGESIZE=",   "PAGESIZE=-",	 "PAGESIZE=4096x", "PAGESIZE= 1", "PAGESIZE=99999999999999999999",
-		"PAGESIZE=0x", "PAGESIZE=--1", "PAGESIZE=+1",	   "PAGESIZE=-9223372036854775809",
+		"PAGESIZE=",
+		"PAGESIZE=-",
+		"PAGESIZE=4096x",
+		"PAGESIZE= 1",
+		"PAGESIZE=99999999999999999999",
+		"PAGESIZE=0x",
+		"PAGESIZE=--1",
+		"PAGESIZE=+1",
+		"PAGESIZE=-9223372036854775809",
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
@@ -71,7 +78,8 @@ Test(symbol_vmcoreinfo, numbers_have_the_base_of_their_key)
 	cr_assert_eq(must_number("SYMBOL(_stext)"), 0xffffffff8d400000);
 	cr_assert_eq(must_number("KERNELOFFSET"), 0xc400000);
 	cr_assert_eq(must_number("NUMBER(sme_mask)"), 0x800000000000);
-	cr_assert(!strncmp(vmcoreinfo_find(good, strlen(good), "OSRELEASE", &len), "6.1.0-57-cloud-amd64", 20));
+	cr_assert(
+		!strncmp(vmcoreinfo_find(good, strlen(good), "OSRELEASE", &len), "6.1.0-57-cloud-amd64", 20));
 	cr_assert_eq(len, 20);
 }
 
