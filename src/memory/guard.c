@@ -153,10 +153,10 @@ void guard_leave(void)
 	struct sigaction now;
 
 	pthread_mutex_lock(&lock);
-	/* A handler that the host has installed meanwhile is the host's business. */
-	if (!--entered && !sigaction(SIGBUS, NULL, &now) && now.sa_flags & SA_SIGINFO &&
-	    now.sa_sigaction == on_sigbus)
-		sigaction(SIGBUS, &host_action, NULL);
+	/* A handler that the host has installed meanwhile is the host's business: it goes back. */
+	if (!--entered && !sigaction(SIGBUS, &host_action, &now) &&
+	    !(now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_sigbus))
+		sigaction(SIGBUS, &now, NULL);
 	pthread_mutex_unlock(&lock);
 }
 

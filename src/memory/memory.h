@@ -137,14 +137,6 @@ const struct kw_segment *kw_memory_physical(const struct kw_memory *memory, size
  */
 kw_status kw_scan_phys(kw_ctx *ctx, uint64_t paddr, void *buf, size_t len);
 
-/**
- * Return the first physical address from paddr on that is not in a hole of a sparse file, or UINT64_MAX.
- *
- * What is skipped is memory that the guest has never touched: it reads as zeros. The file of a guest's RAM is mostly
- * such holes, and to read one costs as much as to read data. Rounded down to a page.
- */
-uint64_t kw_memory_next_data(const struct kw_memory *memory, uint64_t paddr);
-
 /** Pointer into a mapping by physical address, or NULL. */
 const void *kw_view_phys(kw_ctx *ctx, uint64_t paddr, size_t len);
 

@@ -114,7 +114,8 @@ static kw_status copy_mapped(const struct kw_memory *memory, const uint8_t *star
 	if (before && guard_range_failed(&memory->guard, start, len))
 		return KW_FAILED;
 	memcpy(buf, start, len);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	/* Pairs with the handler, which counts before it puts zeros in place. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (guard_faults(&memory->guard) != before && guard_range_failed(&memory->guard, start, len))
 		return KW_FAILED;
 	return KW_OK;
@@ -211,6 +212,12 @@ static kw_status read_in_pass(kw_ctx *ctx, uint64_t addr, void *buf, size_t len,
 
 kw_status kw_read(kw_ctx *ctx, uint64_t addr, void *buf, size_t len)
 {
+	const struct kw_reader *reader = ctx->reader;
+	const struct kw_segment *segment = reader ? reader->virt_hit : NULL;
+	uint64_t skip = segment ? addr - segment->vaddr : 0;
+
+	if (segment && reader->depth && holds(segment, skip, len) && segment->map)
+		return read_segment(ctx, segment, skip, buf, len);
 	return read_in_pass(ctx, addr, buf, len, read_virtual);
 }
 

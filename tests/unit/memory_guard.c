@@ -140,14 +140,28 @@ Test(memory_guard, an_ignored_signal_that_was_sent_stays_ignored)
 	image_close(&target);
 }
 
-/* A process may only have some 65,000 mappings: what is lost must not become one for each page. */
-Test(memory_guard, a_great_many_faults)
+static size_t count_mappings(void)
 {
-	const uint64_t nr = 140000;
+	FILE *maps = fopen("/proc/self/maps", "r");
+	size_t nr = 0;
+	int c;
+
+	cr_assert_not_null(maps);
+	while ((c = getc(maps)) != EOF)
+		nr += c == '\n';
+	fclose(maps);
+	return nr;
+}
+
+/* A process may only have some 65,000 mappings: what is lost must not become one for each page. */
+Test(memory_guard, many_faults_leave_few_mappings)
+{
+	const size_t nr = 2000;
 	struct guard guard = { 0 };
 	FILE *file = tmpfile();
 	const volatile uint8_t *map;
 	uint64_t sum = 0;
+	size_t before;
 	int why = 0;
 
 	cr_assert_eq(ftruncate(fileno(file), (off_t)(nr * 4096)), 0);
@@ -155,13 +169,15 @@ Test(memory_guard, a_great_many_faults)
 	cr_assert_not_null(map);
 	guard_enter();
 	cr_assert_eq(ftruncate(fileno(file), 4096), 0);
+	before = count_mappings();
 	/* From the end, so that no fault takes the next one with it. */
-	for (uint64_t i = nr - 1; i > 1; i -= 2)
+	for (size_t i = nr - 1; i > 1; i -= 2)
 		sum += map[i * 4096];
 	guard_leave();
 	cr_assert_eq(sum, 0);
-	cr_assert_eq(guard_faults(&guard), nr / 2 - 1 + nr % 2);
-	cr_assert(guard_range_failed(&guard, (const void *)(map + (nr / 2) * 4096), 1));
+	cr_assert_eq(guard_faults(&guard), nr / 2 - 1);
+	cr_assert_leq(count_mappings(), before + 10);
+	cr_assert(guard_range_failed(&guard, (const void *)(map + 4096 * 3), 1));
 	cr_assert_not(guard_range_failed(&guard, (const void *)map, 4096));
 	guard_unmap_all(&guard);
 	fclose(file);
