@@ -173,8 +173,12 @@ static kw_status parse_task(struct parser *p)
 	if (status)
 		return status;
 	status = kw_pid_lookup(p->ctx, kernel, (int32_t)pid, &ref);
-	if (status)
+	if (status == KW_NOTFOUND)
 		return kw_fail(p->ctx, status, "there is no process %llu", (unsigned long long)pid);
+	if (status)
+		return kw_fail(p->ctx, status, "process %llu: %s", (unsigned long long)pid,
+			       status == KW_FORMAT ? "the PID table is damaged"
+						   : kw_absent_text(kw_absent_of_status(status)));
 	p->address = ref.task;
 	p->type = kernel->task_struct;
 	return KW_OK;
@@ -260,6 +264,10 @@ static kw_status resolve(struct parser *p, struct kw_object *ret)
 	text = *p->at == '.' ? p->at + 1 : strncmp(p->at, "->", 2) == 0 ? p->at + 2 : p->at;
 	if (text == p->at && *text && *text != '[')
 		return expected(p, "., -> or [");
+	if (text != p->at && !text[strspn(text, " \t\n")]) {
+		p->at = (char *)text;
+		return expected(p, "a member name");
+	}
 	if (!status)
 		status = kw_path_compile(p->ctx, p->type, text, &path);
 	for (uint32_t i = 0; !status && i < path.nr_hops; i++)
