@@ -132,23 +132,13 @@ static void sort_pids(struct numbers *pids)
 	pids->nr = kept;
 }
 
-static bool has_number(const struct numbers *numbers, uint32_t number)
-{
-	for (size_t i = 0; i < numbers->nr; i++)
-		if (numbers->item[i] == number)
-			return true;
-	return false;
-}
-
 static kw_status add_pid(kw_query *q, const char *element, size_t len)
 {
 	uint32_t pid;
 
 	if (!parse_number(element, len, KW_PID_LIMIT, &pid))
-		return kw_fail(q->ctx, KW_INVALID, "process ID \"%.*s\" is not a number below %d", (int)len, element,
-			       KW_PID_LIMIT);
-	if (has_number(&q->pids, pid))
-		return KW_OK;
+		return kw_fail(q->ctx, KW_INVALID, "process ID \"%.*s\" is not a number below %d", (int)len,
+			       element, KW_PID_LIMIT);
 	return kw_array_push(&q->pids, pid) ? KW_OK : kw_fail_nomem(q->ctx);
 }
 

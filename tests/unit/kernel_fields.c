@@ -1,0 +1,105 @@
+/* The catalogue of fields, and whether a kernel has what one needs. */
+#include "unit/kernel_given.h"
+
+#include "kernel/field_table.h"
+
+static struct given g;
+
+static void close_given(void)
+{
+	given_close(&g);
+}
+
+TestSuite(kernel_fields, .fini = close_given);
+
+Test(kernel_fields, not_available)
+{
+	g = given_config(&(struct kernel_config){
+		.types = "struct cred { atomic_t usage; kuid_t uid; kuid_t euid; };", .tasks = "1 a\n" });
+	given_open(&g, KERNEL_RAM);
+	cr_expect_eq(kw_field_available(g.ctx, kw_field_find("egid")), KW_NOTFOUND);
+	cr_expect_str_eq(kw_error(g.ctx),
+			 "path \"real_cred.egid\": struct cred has no member egid; did you mean euid?");
+	cr_expect_eq(kw_field_available(g.ctx, kw_field_find("euid")), KW_OK);
+}
+
+Test(kernel_fields, nothing_is_open)
+{
+	kw_ctx *empty = kw_new();
+
+	cr_expect_eq(kw_field_available(empty, kw_field_find("pid")), KW_INVALID);
+	kw_free(empty);
+}
+
+/* What the catalogue promises and what a row holds are of the same type. */
+static bool check_types(const struct kw_value *values, const struct kw_row_identity *row, void *arg)
+{
+	const struct kw_field *field;
+
+	(void)row;
+	(void)arg;
+	for (size_t i = 0; (field = kw_field_at(i)); i++)
+		if (values[i].type != KW_VAL_ABSENT)
+			cr_expect_eq((enum kw_value_type)values[i].type, field->type, "%s: %s instead of %s",
+				     field->name, kw_value_type_name(values[i].type),
+				     kw_value_type_name(field->type));
+	return true;
+}
+
+static void expect_types(struct given *given)
+{
+	char columns[4096] = "";
+	const struct kw_field *field;
+	kw_query *query;
+
+	for (size_t i = 0; (field = kw_field_at(i)); i++)
+		sprintf(columns + strlen(columns), "%s%s", i ? "," : "", field->name);
+	given_open(given, KERNEL_RAM);
+	query = bind_query(given, OPTIONS(.columns = columns));
+	cr_assert_eq(kw_query_run(query, check_types, NULL), KW_OK, "%s", kw_error(given->ctx));
+	kw_query_free(query);
+}
+
+Test(kernel_fields, values_have_the_type_that_was_promised)
+{
+	in_every_style(SOME_TASKS "400 rt policy=1 rtprio=7\n", expect_types);
+}
+
+Test(kernel_fields, no_name_stands_for_two)
+{
+	const struct kw_field *a, *b;
+
+	for (size_t i = 0; (a = kw_field_at(i)); i++)
+		for (size_t j = i + 1; (b = kw_field_at(j)); j++)
+			cr_expect_str_neq(a->name, b->name);
+	cr_expect_null(kw_field_at(SIZE_MAX));
+}
+
+Test(kernel_fields, text_of_a_row_is_never_overrun)
+{
+	static struct kw_row row;
+	struct kw_value value;
+	char text[300];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	for (size_t i = 0; i < 2 * KW_ROW_TEXT / sizeof(text); i++)
+		kw_set_row_text(&row, &value, text);
+	cr_expect_eq(row.text_used, KW_ROW_TEXT);
+	cr_expect_eq(value.len, 0);
+}
+
+Test(kernel_fields, names_of_users)
+{
+	struct kw_users *users = kw_users_new();
+	const char *root = kw_user_name(users, 0);
+
+	cr_assert_not_null(root);
+	cr_expect_str_eq(root, "root");
+	/* Asked for once. */
+	cr_expect_eq(kw_user_name(users, 0), root);
+	cr_expect_null(kw_user_name(users, 4123456789));
+	cr_expect_null(kw_user_name(users, 4123456789));
+	kw_users_free(users);
+	kw_users_free(NULL);
+}
