@@ -78,6 +78,7 @@ struct kw_query_counts {
 	uint64_t damaged; /**< could not be read or not wholly */
 };
 
+/** Return what the last run of a query met; lives as long as the query. */
 KW_API const struct kw_query_counts *kw_query_counts(const kw_query *query);
 
 /** Print the access plan for people. */
