@@ -46,6 +46,11 @@ class Figure:
         return self.value / self.peer.value
 
     @property
+    def ratio_min(self):
+        """The ratio of the minima: what is left of it when other work disturbed the medians."""
+        return min(self.samples) / min(self.peer.samples) if self.ratio is not None else None
+
+    @property
     def met(self):
         """True or False; None where there is no target or nothing was measured."""
         number = getattr(self, self.target.of) if self.target else None
@@ -57,13 +62,15 @@ class Figure:
             "min": rounded(min(self.samples, default=None)), "median": rounded(self.value),
             "max": rounded(max(self.samples, default=None)), "runs": len(self.samples),
             "peer": self.peer.name if self.peer else None, "ratio": rounded(self.ratio),
-            "target": self.target.text(self.unit) if self.target else None, "met": self.met,
-            "note": self.note or None,
+            "ratio_min": rounded(self.ratio_min), "target": self.target.text(self.unit) if self.target else None,
+            "met": self.met, "note": self.note or None,
         })
 
     def cells(self):
         numbers = [short(pick(self.samples)) if self.samples else "-" for pick in (min, statistics.median, max)]
-        ratio = f"{short(self.ratio)} x {self.peer.name}" if self.ratio is not None else ""
+        ratio = ""
+        if self.ratio is not None:
+            ratio = f"{short(self.ratio)} x {self.peer.name} (minima {short(self.ratio_min)})"
         target = self.target.text(self.unit) if self.target else ""
         verdict = {True: "met", False: "MISSED", None: ""}[self.met]
         return [self.row, self.name, *numbers, self.unit, str(len(self.samples)), ratio, target, verdict]
