@@ -48,7 +48,8 @@ struct kw_counters {
 /**
  * Return a pointer straight into a mapping, or NULL when the range does not lie in one.
  *
- * Cheap enough for inner loops. Valid as long as the context. On a target whose file may be cut short while it is
+ * Cheap enough for inner loops. Of no certain alignment: an ELF core puts its bytes anywhere in the file, so copy values
+ * out with memcpy(). Valid as long as the context. On a target whose file may be cut short while it is
  * read, dereference it only between kw_pass_begin() and kw_pass_end().
  */
 KW_API const void *kw_view(kw_ctx *ctx, uint64_t addr, size_t len);
