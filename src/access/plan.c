@@ -10,6 +10,8 @@
 #include "util/array.h"
 #include "util/error.h"
 
+#define CACHE_LINE 64
+
 void kw_plan_deinit(struct kw_plan *plan)
 {
 	free(plan->nodes.item);
@@ -17,6 +19,7 @@ void kw_plan_deinit(struct kw_plan *plan)
 	free(plan->storage);
 	free(plan->data);
 	free(plan->address);
+	free(plan->line);
 	free(plan->reason);
 	*plan = (struct kw_plan){ 0 };
 }
@@ -112,6 +115,26 @@ static size_t text_size(const struct kw_plan_load *load)
 	}
 }
 
+/* Note which cache lines of the row's object hold values; whether the plan is flat. */
+static kw_status find_lines(kw_ctx *ctx, struct kw_plan *plan)
+{
+	plan->line = calloc(plan->loads.nr + 1, sizeof(*plan->line));
+	if (!plan->line)
+		return kw_fail_nomem(ctx);
+	plan->flat = plan->nodes.nr == 1;
+	for (size_t i = 0; i < plan->loads.nr; i++) {
+		const struct kw_plan_load *l = &plan->loads.item[i];
+		bool known = false;
+
+		plan->flat &= l->load != KW_LOAD_STRING;
+		for (size_t k = 0; k < plan->nr_lines; k++)
+			known |= plan->line[k] / CACHE_LINE == l->offset / CACHE_LINE;
+		if (!known && l->node == 0)
+			plan->line[plan->nr_lines++] = l->offset;
+	}
+	return KW_OK;
+}
+
 /* A pointer of a child may lie in a node whose span grew after the child was made: only offsets are kept till here. */
 kw_status kw_plan_finish(kw_ctx *ctx, struct kw_plan *plan)
 {
@@ -144,7 +167,7 @@ kw_status kw_plan_finish(kw_ctx *ctx, struct kw_plan *plan)
 		l->offset -= plan->nodes.item[l->node].lo;
 	}
 	plan->finished = true;
-	return KW_OK;
+	return find_lines(ctx, plan);
 }
 
 static uint64_t load_unsigned(const uint8_t *from, uint32_t size)
@@ -195,19 +218,37 @@ static void load_string(kw_ctx *ctx, const struct kw_plan_load *load, uint64_t a
 	value->len = (uint32_t)strlen(load->text);
 }
 
-/* Copying first keeps length and text consistent when the memory changes under us. */
-static void load_text(const struct kw_plan_load *load, const uint8_t *from, struct kw_value *value)
+/* The length of a string in 16 bytes: the lowest zero byte is found by borrowing from it. */
+static inline uint32_t length16(const char *text)
 {
-	if (load->size == 16)
-		memcpy(load->text, from, 16);
-	else
-		memcpy(load->text, from, load->size);
+	const uint64_t ones = 0x0101010101010101ULL, highs = 0x8080808080808080ULL;
+	uint64_t half[2];
+
+	memcpy(half, text, sizeof(half));
+	for (uint32_t i = 0; i < 2; i++) {
+		uint64_t zero = (half[i] - ones) & ~half[i] & highs;
+
+		if (zero)
+			return i * 8 + (uint32_t)__builtin_ctzll(zero) / 8;
+	}
+	return 16;
+}
+
+/* Copying first keeps length and text consistent when the memory changes under us. */
+static inline void load_text(const struct kw_plan_load *load, const uint8_t *from, struct kw_value *value)
+{
 	value->str = load->text;
+	if (load->size == 16 && load->load == KW_LOAD_CHARS) {
+		memcpy(load->text, from, 16);
+		value->len = length16(load->text);
+		return;
+	}
+	memcpy(load->text, from, load->size);
 	value->len = load->load == KW_LOAD_CHARS ? (uint32_t)strnlen(load->text, load->size) : load->size;
 }
 
-static inline void run_load(kw_ctx *ctx, const struct kw_plan_load *load, const uint8_t *from,
-			    struct kw_value *value)
+/* A value whose bytes are all in the object. */
+static inline void load_fixed(const struct kw_plan_load *load, const uint8_t *from, struct kw_value *value)
 {
 	*value = (struct kw_value){ .type = load->type };
 	switch (load->load) {
@@ -217,9 +258,19 @@ static inline void run_load(kw_ctx *ctx, const struct kw_plan_load *load, const 
 	case KW_LOAD_BOOL: value->u = *from != 0; return;
 	case KW_LOAD_BITS: value->u = bits_of(load, from); return;
 	case KW_LOAD_SIGNED_BITS: value->i = sign_extend(bits_of(load, from), load->bits); return;
-	case KW_LOAD_STRING: load_string(ctx, load, load_unsigned(from, 8), value); return;
 	default: load_text(load, from, value);
 	}
+}
+
+static inline void run_load(kw_ctx *ctx, const struct kw_plan_load *load, const uint8_t *from,
+			    struct kw_value *value)
+{
+	if (load->load != KW_LOAD_STRING) {
+		load_fixed(load, from, value);
+		return;
+	}
+	*value = (struct kw_value){ .type = load->type };
+	load_string(ctx, load, load_unsigned(from, 8), value);
 }
 
 /* Fetch a node's object; leaves data NULL and a reason when it can't be had. */
@@ -317,22 +368,24 @@ void kw_plan_forget(kw_ctx *ctx, const struct kw_plan *plan)
 				  plan->nodes.item[i].hi - plan->nodes.item[i].lo);
 }
 
-void kw_plan_prefetch(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr)
+const uint8_t *kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr)
 {
-	uint32_t done = 0;
+	const struct kw_plan_node *root = &plan->nodes.item[0];
+	const uint8_t *span;
 
-	for (size_t i = 0; i < plan->loads.nr && done < 4; i++) {
+	span = kw_view(ctx, addr + root->lo, root->hi - root->lo);
+	if (span)
+		for (size_t i = 0; i < plan->nr_lines; i++)
+			__builtin_prefetch(span + plan->line[i]);
+	return span;
+}
+
+void kw_plan_load(struct kw_plan *plan, const uint8_t *span, struct kw_value *values)
+{
+	for (size_t i = 0; i < plan->loads.nr; i++) {
 		const struct kw_plan_load *l = &plan->loads.item[i];
-		const struct kw_plan_node *n = &plan->nodes.item[l->node];
-		const void *at;
 
-		if (n->parent != l->node)
-			continue;
-		at = kw_view(ctx, addr + n->lo + l->offset, 1);
-		if (!at)
-			return;
-		__builtin_prefetch(at);
-		done++;
+		load_fixed(l, span + l->offset, &values[l->slot]);
 	}
 }
 

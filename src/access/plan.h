@@ -54,6 +54,9 @@ struct kw_plan {
 	const uint8_t **data; /* of each node in this run, NULL when absent */
 	uint64_t *address;    /* of each node's object in this run */
 	uint8_t *reason;
+	uint64_t *line; /* offsets from the span of the row's object: one for each cache line with a value in it */
+	size_t nr_lines;
+	bool flat; /* one object, and no string behind a pointer: see kw_plan_view() */
 	bool finished;
 };
 
@@ -88,8 +91,15 @@ bool kw_plan_changed(kw_ctx *ctx, const struct kw_plan *plan);
 /** Forget what the pass has cached of the objects of the last run, so that the next one reads them afresh. */
 void kw_plan_forget(kw_ctx *ctx, const struct kw_plan *plan);
 
-/** Hint that addr will be run soon. */
-void kw_plan_prefetch(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr);
+/**
+ * Begin to fetch the row's object, which will be loaded soon, when it is mapped.
+ *
+ * @return its span, for kw_plan_load() when the plan is flat; NULL when the row needs kw_plan_run()
+ */
+const uint8_t *kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr);
+
+/** Load the values of a flat plan from a span that kw_plan_view() gave; as kw_plan_run(). */
+void kw_plan_load(struct kw_plan *plan, const uint8_t *span, struct kw_value *values);
 
 /** Print the plan for people. `root` names the row's object. */
 void kw_plan_explain(const struct kw_plan *plan, const char *root, FILE *out);

@@ -13,6 +13,8 @@
 
 #include "kernel/kernel.h"
 #include "memory/memory.h"
+#include "type/btf.h"
+#include "type/origin.h"
 #include "type/types.h"
 #include "util/error.h"
 
@@ -22,6 +24,15 @@ static uint64_t host_clock(clockid_t id)
 
 	clock_gettime(id, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* Asked of the blob itself: a name that is not found would be compared with all others, for the message. */
+static bool has_tk_data(kw_ctx *ctx)
+{
+	struct kw_types *types = kw_types_get(ctx);
+	uint32_t id;
+
+	return types && kw_btf_find(kw_types_kernel(types), "tk_data", KW_BTF_STRUCT, &id);
 }
 
 /*
@@ -38,9 +49,11 @@ static kw_status find_timekeeper(kw_ctx *ctx, const struct kw_kernel *kernel, ui
 		return kw_fail(ctx, KW_NOTFOUND,
 			       "no symbol tk_core or timekeeper_data: the time is not known");
 	*ret = base + 8;
-	if (kw_type_offset(ctx, "tk_data", "timekeeper", &member) == KW_OK)
-		*ret = base + member.bit_offset / 8;
-	kw_clear_error(ctx);
+	if (!has_tk_data(ctx))
+		return KW_OK;
+	if (kw_type_offset(ctx, "tk_data", "timekeeper", &member))
+		return ctx->status;
+	*ret = base + member.bit_offset / 8;
 	return KW_OK;
 }
 

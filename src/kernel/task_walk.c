@@ -39,15 +39,28 @@ static void note_damage(struct kw_pid_walk *walk, kw_status status)
 		walk->damage = status;
 }
 
-bool kw_pid_walk_next(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk,
-		      struct kw_task_ref *refs, unsigned int *ret_nr)
+/* Begin to fetch all struct pids of a leaf: they do not depend on each other. */
+static void prefetch_pids(kw_ctx *ctx, const struct kw_kernel *kernel, const uint64_t *entries,
+			  unsigned int nr)
 {
-	uint64_t entries[KW_XA_MAX_SLOTS], base, first[2];
-	unsigned int nr = kw_xa_next_leaf(ctx, &walk->xa, entries, &base), used = 0;
+	for (unsigned int i = 0; i < nr; i++) {
+		const void *tasks = NULL;
 
-	*ret_nr = 0;
-	if (!nr)
-		return false;
+		if (kw_xa_is_pointer(entries[i]))
+			tasks = kw_view(ctx, entries[i] + kernel->task.pid_tasks, 2 * sizeof(uint64_t));
+		if (tasks)
+			__builtin_prefetch(tasks);
+	}
+}
+
+/* Find the processes among the struct pids of a leaf. Returns how many. */
+static unsigned int take_leaf(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk,
+			      const uint64_t *entries, unsigned int nr, uint64_t base,
+			      struct kw_task_ref *refs)
+{
+	unsigned int used = 0;
+	uint64_t first[2];
+
 	for (unsigned int i = 0; i < nr; i++) {
 		kw_status status;
 
@@ -66,7 +79,25 @@ bool kw_pid_walk_next(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid
 			.pid = (int32_t)(base + i),
 		};
 	}
-	*ret_nr = used;
+	return used;
+}
+
+bool kw_pid_walk_next(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk,
+		      struct kw_task_ref *refs, unsigned int *ret_nr)
+{
+	uint64_t entries[KW_XA_MAX_SLOTS], base, faults = kw_fault_count(ctx), damaged = walk->damaged;
+	unsigned int nr = kw_xa_next_leaf(ctx, &walk->xa, entries, &base);
+
+	*ret_nr = 0;
+	if (!nr)
+		return false;
+	prefetch_pids(ctx, kernel, entries, nr);
+	*ret_nr = take_leaf(ctx, kernel, walk, entries, nr, base, refs);
+	if (kw_fault_count(ctx) != faults) {
+		/* A struct pid that could not be had read as zeros: now it is known as failed. */
+		walk->damaged = damaged;
+		*ret_nr = take_leaf(ctx, kernel, walk, entries, nr, base, refs);
+	}
 	return true;
 }
 

@@ -15,7 +15,6 @@
 #include "util/error.h"
 
 #define MAX_TRIES 3
-#define PREFETCH  4 /* rows ahead */
 
 static void note_damage(kw_query *q, kw_status status)
 {
@@ -296,9 +295,45 @@ static kw_status walk_pids(kw_query *q)
 	return KW_OK;
 }
 
-static kw_status walk_all(kw_query *q)
+/* Rows of a frozen target that are nothing but values of the task itself need no more than loading them. */
+static bool is_simple(const kw_query *q)
+{
+	return !q->kernel->is_live && !q->threads && !kw_query_is_ordered(q) && !q->selects_users &&
+	       !q->selects_names && q->show.plan.flat && !q->show.computed.nr && !q->show.constants.nr;
+}
+
+/* Load a row and hand it out; false when anything about it is not as usual, and nothing has been done. */
+static bool take_simple(kw_query *q, const struct kw_task_ref *ref, const uint8_t *span, uint64_t faults)
+{
+	struct kw_row_identity id = { .pid = ref->pid, .tid = ref->pid, .address = ref->task };
+
+	kw_plan_load(&q->show.plan, span, q->slots.values);
+	if (!is_task_of(&q->slots.values[q->check_pid], ref) || kw_fault_count(q->ctx) != faults)
+		return false;
+	hand_out(q, &id);
+	return true;
+}
+
+/* The objects of a batch do not depend on each other: all are on their way before the first is looked at. */
+static void take_batch(kw_query *q, const struct kw_task_ref *refs, unsigned int nr)
 {
 	const struct kw_plan *plan = kw_query_is_ordered(q) ? &q->keys.plan : &q->show.plan;
+	const uint8_t *span[KW_TASK_BATCH];
+	uint64_t faults = kw_fault_count(q->ctx);
+	bool simple = is_simple(q);
+
+	for (unsigned int i = 0; i < nr; i++)
+		span[i] = kw_plan_view(q->ctx, plan, refs[i].task);
+	for (unsigned int i = 0; i < nr && !q->stop; i++) {
+		if (!simple || !span[i] || !take_simple(q, &refs[i], span[i], faults))
+			take_process(q, &refs[i]);
+		else if (q->limit && q->counts.rows == q->limit)
+			q->stop = true;
+	}
+}
+
+static kw_status walk_all(kw_query *q)
+{
 	struct kw_task_ref refs[KW_TASK_BATCH];
 	struct kw_pid_walk walk;
 	unsigned int nr;
@@ -307,15 +342,8 @@ static kw_status walk_all(kw_query *q)
 	if (status)
 		return kw_fail(q->ctx, KW_UNREADABLE, "%s: %s", kw_memory_name(q->ctx->target->memory),
 			       kw_error(q->ctx));
-	while (!q->stop && kw_pid_walk_next(q->ctx, q->kernel, &walk, refs, &nr)) {
-		for (unsigned int i = 0; i < nr && i < PREFETCH; i++)
-			kw_plan_prefetch(q->ctx, plan, refs[i].task);
-		for (unsigned int i = 0; i < nr && !q->stop; i++) {
-			if (i + PREFETCH < nr)
-				kw_plan_prefetch(q->ctx, plan, refs[i + PREFETCH].task);
-			take_process(q, &refs[i]);
-		}
-	}
+	while (!q->stop && kw_pid_walk_next(q->ctx, q->kernel, &walk, refs, &nr))
+		take_batch(q, refs, nr);
 	if (walk.damaged)
 		note_damage(q, walk.damage);
 	if (walk.xa.damaged)

@@ -374,8 +374,32 @@ Test(access_plan, hints_about_nothing_are_harmless)
 {
 	given_open(&g, KERNEL_RAM);
 	make_plan("struct thing", "next.number,last");
-	kw_plan_prefetch(g.ctx, &plan, 0);
-	kw_plan_prefetch(g.ctx, &plan, UINT64_MAX);
-	kw_plan_prefetch(g.ctx, &plan, thing);
+	cr_expect_null(kw_plan_view(g.ctx, &plan, 0));
+	cr_expect_null(kw_plan_view(g.ctx, &plan, UINT64_MAX));
+	cr_expect_not_null(kw_plan_view(g.ctx, &plan, thing));
 	kw_plan_forget(g.ctx, &plan);
+}
+
+Test(access_plan, a_flat_plan_loads_from_its_view_what_it_runs)
+{
+	struct kw_value run[2], loaded[2];
+	const uint8_t *span;
+
+	kernel_set(g.k, thing, "thing.number", 42);
+	given_open(&g, KERNEL_RAM);
+	make_plan("struct thing", "number");
+	cr_assert(plan.flat);
+	cr_assert_eq(kw_plan_run(g.ctx, &plan, thing, run), KW_OK);
+	span = kw_plan_view(g.ctx, &plan, thing);
+	cr_assert_not_null(span);
+	kw_plan_load(&plan, span, loaded);
+	cr_expect_eq(loaded[0].type, run[0].type);
+	cr_expect_eq(loaded[0].u, 42);
+}
+
+Test(access_plan, a_plan_that_follows_pointers_is_not_flat)
+{
+	given_open(&g, KERNEL_RAM);
+	make_plan("struct thing", "next.number");
+	cr_expect_not(plan.flat);
 }
