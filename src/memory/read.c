@@ -163,7 +163,10 @@ static kw_status read_translated(kw_ctx *ctx, uint64_t addr, void *buf, size_t l
 
 	if (status != KW_OK)
 		return status;
-	*ret_part = min_u64(min_u64(len, left), next - addr);
+	*ret_part = min_u64(len, left);
+	/* Without a next one, the last byte of all would be left with a part of none. */
+	if (next != UINT64_MAX)
+		*ret_part = min_u64(*ret_part, next - addr);
 	return read_physical(ctx, paddr, buf, *ret_part);
 }
 

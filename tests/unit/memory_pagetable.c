@@ -57,6 +57,22 @@ static void expect_absent(struct walk *walk, uint64_t vaddr, uint64_t want)
 	cr_assert_eq(entry, want, "%#lx: entry %#lx", vaddr, entry);
 }
 
+/* Reading it never ended. */
+Test(memory_pagetable, the_last_byte_of_all)
+{
+	struct walk walk;
+	uint8_t byte = 0;
+
+	begin(&walk, 4);
+	image_map(&walk.tables, UINT64_MAX - 4095, 1, 0x80000 | IMAGE_PRESENT);
+	image_put(&walk.ram, 0x80fff, "x", 1);
+	open_walk(&walk, NULL, 0);
+	cr_assert_eq(kw_read(&walk.target.ctx, UINT64_MAX, &byte, 1), KW_OK);
+	cr_assert_eq(byte, 'x');
+	cr_assert_eq(kw_read(&walk.target.ctx, UINT64_MAX, &byte, 2), KW_ABSENT);
+	end(&walk);
+}
+
 Test(memory_pagetable, a_table_that_leads_to_itself_ends)
 {
 	for (unsigned int levels = 4; levels <= 5; levels++) {
