@@ -373,6 +373,8 @@ const uint8_t *kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, uint64_t ad
 	const struct kw_plan_node *root = &plan->nodes.item[0];
 	const uint8_t *span;
 
+	if (kw_memory_is_read_once(ctx->target->memory))
+		return NULL;
 	span = kw_view(ctx, addr + root->lo, root->hi - root->lo);
 	if (span)
 		for (size_t i = 0; i < plan->nr_lines; i++)

@@ -88,7 +88,7 @@ const struct command cmd_print = {
 	"Usage: kwalk print EXPR...\n"
 	"\n"
 	"Prints a structure member by member, or a single value; with --format json as\n"
-	"JSON. Stops at the first expression that fails.\n"
+	"JSON. An expression that fails is told, and the others are printed.\n"
 	"\n"
 	"  EXPR is a symbol, an address, per_cpu(SYMBOL, CPU) or task(PID), and a path of\n"
 	"  members; [0] behind a pointer is what it points to. A cast in front gives the\n"

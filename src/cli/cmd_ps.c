@@ -79,38 +79,49 @@ static bool parse(struct cli *cli, int argc, char **argv, struct ps_options *ps,
 	return true;
 }
 
+/* The writer is begun with the first row: a process list that can't be read makes no table, not even an empty one. */
 struct printing {
+	struct cli *cli;
+	kw_query *query;
+	bool forest;
 	kw_writer *writer;
 	uint64_t rows;
-	kw_status status;
+	int code;
 };
+
+static bool begin(struct printing *p)
+{
+	const struct kw_column *columns;
+	size_t nr;
+
+	if (p->writer)
+		return true;
+	columns = kw_query_columns(p->query, &nr);
+	p->code = cli_writer(p->cli, columns, nr, p->forest, &p->writer);
+	return !p->code;
+}
 
 static bool print_row(const struct kw_value *values, const struct kw_row_identity *row, void *arg)
 {
 	struct printing *p = arg;
 
 	p->rows++;
-	p->status = kw_writer_row(p->writer, values, row->depth);
-	return p->status == KW_OK;
+	return begin(p) && kw_writer_row(p->writer, values, row->depth) == KW_OK;
 }
 
 static int print_query(struct cli *cli, const struct ps_options *ps, kw_query *query)
 {
-	struct printing printing = { 0 };
-	const struct kw_column *columns;
-	kw_status status;
-	size_t nr;
-	int code;
+	struct printing p = { .cli = cli, .query = query, .forest = ps->query.forest };
+	kw_status status = kw_query_run(query, print_row, &p);
 
-	columns = kw_query_columns(query, &nr);
-	code = cli_writer(cli, columns, nr, ps->query.forest, &printing.writer);
-	if (code)
-		return code;
-	status = kw_query_run(query, print_row, &printing);
-	code = cli_writer_end(cli, printing.writer, EXIT_OK);
+	if (p.code)
+		return p.code;
+	if ((!status || status == KW_INCOMPLETE) && !begin(&p))
+		return p.code;
+	p.code = cli_writer_end(cli, p.writer, EXIT_OK);
 	if (status)
 		return cli_fail(cli, status);
-	return code ? code : printing.rows ? EXIT_OK : EXIT_NO_MATCH;
+	return p.code ? p.code : p.rows ? EXIT_OK : EXIT_NO_MATCH;
 }
 
 static int list_processes(struct cli *cli, const struct ps_options *ps)

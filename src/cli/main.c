@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The program: global options, the table of commands, and what the commands share. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,9 +137,9 @@ bool cli_options_only(struct cli *cli, const struct command *command, int argc, 
 
 int cli_open(struct cli *cli)
 {
-	struct kw_open_options opts = { .size = sizeof(opts),
-					.symbols = cli->symbols,
-					.no_mmap = cli->no_mmap };
+	struct kw_open_options opts = {
+		.size = sizeof(opts), .symbols = cli->symbols, .no_mmap = cli->no_mmap, .once = true
+	};
 	kw_status status;
 
 	cli->ctx = kw_new();
@@ -234,7 +235,19 @@ static int run_help(const char *name)
 	return EXIT_OK;
 }
 
-int main(int argc, char **argv)
+/* Write out what is left. A failure that nobody has told of yet is told, whatever was printed: help as well. */
+static int finish(int code)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return code;
+	if (code != EXIT_OK)
+		return code;
+	fprintf(stderr, "kwalk: writing the output: %s\n", errno ? strerror(errno) : "failed");
+	return EXIT_INCOMPLETE;
+}
+
+static int run(int argc, char **argv)
 {
 	struct cli cli = { 0 };
 	const struct command *command;
@@ -258,7 +271,10 @@ int main(int argc, char **argv)
 	if (cli.verbose && cli.ctx && code != EXIT_USAGE && code != EXIT_UNREADABLE)
 		print_cost(&cli);
 	kw_free(cli.ctx);
-	if (fflush(stdout) && code == EXIT_OK)
-		code = EXIT_INCOMPLETE;
 	return code;
+}
+
+int main(int argc, char **argv)
+{
+	return finish(run(argc, argv));
 }

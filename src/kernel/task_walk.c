@@ -43,6 +43,8 @@ static void note_damage(struct kw_pid_walk *walk, kw_status status)
 static void prefetch_pids(kw_ctx *ctx, const struct kw_kernel *kernel, const uint64_t *entries,
 			  unsigned int nr)
 {
+	if (kw_memory_is_read_once(ctx->target->memory))
+		return;
 	for (unsigned int i = 0; i < nr; i++) {
 		const void *tasks = NULL;
 

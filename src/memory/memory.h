@@ -58,6 +58,9 @@ enum kw_source_kind kw_memory_kind(const struct kw_memory *memory);
 /** True when the memory may change while it is read (live kernel, running QEMU, RAM file that somebody has open). */
 bool kw_memory_is_live(const struct kw_memory *memory);
 
+/** True when objects are to be copied with kw_fetch() or kw_read(), not looked at through kw_view(). */
+bool kw_memory_is_read_once(const struct kw_memory *memory);
+
 /** How many bytes the file's headers promise and the file does not have: it was cut short. */
 uint64_t kw_memory_cut_off(const struct kw_memory *memory);
 

@@ -135,6 +135,8 @@ kw_status kw_memory_open(kw_ctx *ctx, const char *spec, const struct kw_open_opt
 		status = kw_memory_list_segments(ctx, memory);
 	if (status == KW_OK && memory->guard.first && memory->kind != KW_SOURCE_LIVE)
 		populate_init(&memory->populate, memory->fd, memory->file_size);
+	/* On files in memory, which populate leaves alone, a page costs no more to map than to read. */
+	memory->once = status == KW_OK && opts && opts->once && memory->populate.asked;
 	if (status == KW_OK) {
 		ctx->target->memory = memory;
 		ctx->reader = kw_reader_new(ctx);
@@ -172,6 +174,11 @@ enum kw_source_kind kw_memory_kind(const struct kw_memory *memory)
 bool kw_memory_is_live(const struct kw_memory *memory)
 {
 	return memory->live;
+}
+
+bool kw_memory_is_read_once(const struct kw_memory *memory)
+{
+	return memory->once;
 }
 
 uint64_t kw_memory_cut_off(const struct kw_memory *memory)

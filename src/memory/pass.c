@@ -48,7 +48,7 @@ void kw_reader_free(struct kw_reader *reader)
 	if (!reader)
 		return;
 	if (reader->page_bytes)
-		munmap(reader->page_bytes, NR_CACHED_PAGES * PAGE_BYTES);
+		munmap(reader->page_mapping, reader->page_mapping_size);
 	free(reader);
 }
 
@@ -132,16 +132,56 @@ static bool is_cached(const struct kw_reader *reader, uint64_t offset)
 	return page->epoch == reader->epoch && page->offset == offset;
 }
 
-/* Only the pages that are used take memory, so that a short run costs little. */
+/*
+ * Only the pages that are used take memory, so that a short run costs little. Where much will be read, a huge page
+ * saves a fault for each page.
+ */
 static bool make_cache(struct kw_reader *reader)
 {
-	void *bytes = mmap(NULL, NR_CACHED_PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t size = NR_CACHED_PAGES * PAGE_BYTES, spare = reader->memory->once ? size : 0;
+	uint8_t *bytes = mmap(NULL, size + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (bytes == MAP_FAILED)
 		return false;
+	reader->page_mapping = bytes;
+	reader->page_mapping_size = size + spare;
 	reader->page_bytes = bytes;
+	if (spare) {
+		reader->page_bytes = bytes + (size - (uintptr_t)bytes % size) % size;
+		madvise(reader->page_bytes, size, MADV_HUGEPAGE);
+	}
 	return true;
+}
+
+/*
+ * Read the page at offset into its slot, and with it its neighbours when everything will be looked at once: objects of
+ * a kind lie side by side. Neighbours have neighbouring slots.
+ */
+static bool read_pages(kw_ctx *ctx, uint64_t offset)
+{
+	struct kw_reader *reader = ctx->reader;
+	uint64_t nr = reader->memory->once ? CLUSTER : 1, first = offset - offset % (nr * PAGE_BYTES);
+	struct cached_page *page = &reader->pages[slot_of(first)];
+	ssize_t got;
+
+	for (uint64_t i = 0; i < nr; i++)
+		page[i].epoch = 0;
+	got = read_some(ctx, first, reader->page_bytes + slot_of(first) * PAGE_BYTES, nr * PAGE_BYTES);
+	/* A neighbour that can't be read must not take the page with it. */
+	if (got < 0 && nr > 1) {
+		first = offset;
+		nr = 1;
+		page = &reader->pages[slot_of(first)];
+		got = read_some(ctx, first, reader->page_bytes + slot_of(first) * PAGE_BYTES, PAGE_BYTES);
+	}
+	for (uint64_t i = 0; i < nr && got >= 0; i++) {
+		uint64_t left = (uint64_t)got > i * PAGE_BYTES ? (uint64_t)got - i * PAGE_BYTES : 0;
+
+		page[i] = (struct cached_page){ .offset = first + i * PAGE_BYTES,
+						.epoch = reader->epoch,
+						.len = (uint32_t)(left < PAGE_BYTES ? left : PAGE_BYTES) };
+	}
+	return got >= 0;
 }
 
 /* Return the bytes of the page at offset, from the cache or read into it; NULL when they can't be had. */
@@ -150,21 +190,14 @@ static const uint8_t *get_page(kw_ctx *ctx, uint64_t offset, uint32_t *ret_len)
 	struct kw_reader *reader = ctx->reader;
 	struct cached_page *page = &reader->pages[slot_of(offset)];
 	uint8_t *bytes;
-	ssize_t got;
 
 	if (!reader->page_bytes && !make_cache(reader))
 		return NULL;
 	bytes = reader->page_bytes + slot_of(offset) * PAGE_BYTES;
 	if (is_cached(reader, offset)) {
 		ctx->counters.cache_hits++;
-	} else {
-		page->epoch = 0;
-		got = read_some(ctx, offset, bytes, PAGE_BYTES);
-		if (got < 0)
-			return NULL;
-		*page = (struct cached_page){ .offset = offset,
-					      .epoch = reader->epoch,
-					      .len = (uint32_t)got };
+	} else if (!read_pages(ctx, offset)) {
+		return NULL;
 	}
 	*ret_len = page->len;
 	return bytes;
@@ -177,7 +210,7 @@ static bool goes_straight(const struct kw_reader *reader, uint64_t offset, size_
 
 	if (reader->brief || len >= PAGE_BYTES || offset > INT64_MAX - 2 * PAGE_BYTES)
 		return true;
-	return len > PAGE_BYTES - skip &&
+	return !reader->memory->once && len > PAGE_BYTES - skip &&
 	       !(is_cached(reader, offset - skip) && is_cached(reader, offset - skip + PAGE_BYTES));
 }
 

@@ -127,7 +127,7 @@ static kw_status read_segment(kw_ctx *ctx, const struct kw_segment *segment, uin
 {
 	if (segment->offset == KW_NO_ADDR)
 		return KW_EXCLUDED;
-	if (segment->map) {
+	if (segment->map && !ctx->reader->memory->once) {
 		populate_segment(ctx->reader->memory, segment, skip, len);
 		return copy_mapped(ctx->reader->memory, segment->map + skip, buf, len);
 	}
@@ -256,7 +256,7 @@ kw_status kw_scan_phys(kw_ctx *ctx, uint64_t paddr, void *buf, size_t len)
 
 const void *kw_fetch(kw_ctx *ctx, uint64_t addr, size_t len, void *scratch, kw_status *ret_status)
 {
-	const void *found = view(ctx, addr, len);
+	const void *found = ctx->reader->memory->once ? NULL : view(ctx, addr, len);
 	kw_status status;
 
 	if (found)

@@ -10,7 +10,8 @@
 #include "memory/source.h"
 
 #define NR_TRANSLATIONS 512
-#define NR_CACHED_PAGES 256
+#define NR_CACHED_PAGES 512 /* 2 MiB: a huge page */
+#define CLUSTER		4 /* pages read at once where everything is looked at once; divides NR_CACHED_PAGES */
 
 /* A page that was translated. The pages of one big page have an entry each. */
 struct translation {
@@ -34,6 +35,8 @@ struct kw_reader {
 	uint64_t epoch;		/* number of the pass, never 0 */
 	uint64_t faults_before; /* the memory's count when this reader was made */
 	uint8_t *page_bytes;	/* NR_CACHED_PAGES pages, made when first needed */
+	void *page_mapping;	/* in which they lie */
+	size_t page_mapping_size;
 	struct cached_page pages[NR_CACHED_PAGES];
 	struct translation translations[NR_TRANSLATIONS];
 };

@@ -79,8 +79,10 @@ static kw_status from_symbols(kw_ctx *ctx, struct found *ret)
 	kw_status status = kw_symbol_addresses(ctx, query, 2);
 	struct kw_blob blob;
 
-	if (status)
+	if (status) {
+		snprintf(ret->how, sizeof(ret->how), "symbols");
 		return status;
+	}
 	if (query[0].addr == KW_NO_ADDR || query[1].addr == KW_NO_ADDR || query[1].addr < query[0].addr)
 		return KW_NOTFOUND;
 	snprintf(ret->how, sizeof(ret->how), "memory at __start_BTF");
