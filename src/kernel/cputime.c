@@ -14,27 +14,40 @@
 
 enum { UTIME, STIME, RUNTIME, MINFLT, MAJFLT, NR_PARTS };
 
-static const char *const thread_paths[NR_PARTS] = { "utime", "stime", "se.sum_exec_runtime", "min_flt",
-						    "maj_flt" };
-static const char *const dead_paths[NR_PARTS] = { "signal.utime", "signal.stime", "signal.sum_sched_runtime",
-						  "signal.min_flt", "signal.maj_flt" };
+/* Of a process: its leader's own parts, those that ended threads left behind, and whether the leader is alone. */
+enum { OWN, DEAD = NR_PARTS, SIGNAL = 2 * NR_PARTS, LIST_NEXT, LEADER_NEXT, NR_PROCESS };
+
+static const char *const process_paths[NR_PROCESS] = {
+	[OWN + UTIME] = "utime",
+	[OWN + STIME] = "stime",
+	[OWN + RUNTIME] = "se.sum_exec_runtime",
+	[OWN + MINFLT] = "min_flt",
+	[OWN + MAJFLT] = "maj_flt",
+	[DEAD + UTIME] = "signal.utime",
+	[DEAD + STIME] = "signal.stime",
+	[DEAD + RUNTIME] = "signal.sum_sched_runtime",
+	[DEAD + MINFLT] = "signal.min_flt",
+	[DEAD + MAJFLT] = "signal.maj_flt",
+	[SIGNAL] = "signal",
+	[LIST_NEXT] = "signal.thread_head.next",
+	[LEADER_NEXT] = "thread_node.next",
+};
 
 struct kw_cputime {
 	const struct kw_kernel *kernel;
-	struct kw_plan thread; /* of one thread */
-	struct kw_plan dead;   /* what ended threads left in signal_struct */
-	bool missing;	       /* this kernel lacks one of the members */
-	bool valid;	       /* sums are those of this row */
-	enum kw_absent reason; /* when they could not be made */
+	struct kw_plan thread;	/* of one thread: the first NR_PARTS of process_paths */
+	struct kw_plan process; /* all of them */
+	bool missing;		/* this kernel lacks one of the members */
+	bool valid;		/* sums are those of this row */
+	enum kw_absent reason;	/* when they could not be made */
 	struct kw_thread_sums sums;
 };
 
-static kw_status build_plan(kw_ctx *ctx, const struct kw_kernel *kernel, const char *const *paths,
-			    struct kw_plan *plan)
+static kw_status build_plan(kw_ctx *ctx, const struct kw_kernel *kernel, uint32_t nr, struct kw_plan *plan)
 {
-	for (uint32_t i = 0; i < NR_PARTS; i++) {
+	for (uint32_t i = 0; i < nr; i++) {
 		struct kw_path path;
-		kw_status status = kw_path_compile(ctx, kernel->task_struct, paths[i], &path);
+		kw_status status = kw_path_compile(ctx, kernel->task_struct, process_paths[i], &path);
 
 		if (!status)
 			status = kw_plan_add(ctx, plan, &path, i);
@@ -54,9 +67,9 @@ struct kw_cputime *kw_cputime_new(kw_ctx *ctx, const struct kw_kernel *kernel)
 		return NULL;
 	}
 	c->kernel = kernel;
-	status = build_plan(ctx, kernel, thread_paths, &c->thread);
+	status = build_plan(ctx, kernel, NR_PARTS, &c->thread);
 	if (!status)
-		status = build_plan(ctx, kernel, dead_paths, &c->dead);
+		status = build_plan(ctx, kernel, NR_PROCESS, &c->process);
 	if (status == KW_NOTFOUND) {
 		c->missing = true;
 		kw_clear_error(ctx);
@@ -72,7 +85,7 @@ void kw_cputime_free(struct kw_cputime *c)
 	if (!c)
 		return;
 	kw_plan_deinit(&c->thread);
-	kw_plan_deinit(&c->dead);
+	kw_plan_deinit(&c->process);
 	free(c);
 }
 
@@ -82,11 +95,10 @@ void kw_cputime_next_row(struct kw_cputime *c)
 		c->valid = false;
 }
 
-static bool add_parts(kw_ctx *ctx, struct kw_cputime *c, struct kw_plan *plan, uint64_t task)
+/* Add NR_PARTS values; false when they could not be had. */
+static bool add_parts(struct kw_cputime *c, const struct kw_value *v)
 {
-	struct kw_value v[NR_PARTS];
-
-	if (kw_plan_run(ctx, plan, task, v) != KW_OK || v[UTIME].type == KW_VAL_ABSENT) {
+	if (v[UTIME].type == KW_VAL_ABSENT) {
 		c->reason = v[UTIME].absent;
 		return false;
 	}
@@ -101,8 +113,36 @@ static bool add_parts(kw_ctx *ctx, struct kw_cputime *c, struct kw_plan *plan, u
 static bool add_thread(kw_ctx *ctx, uint64_t task, void *arg)
 {
 	struct kw_cputime *c = arg;
+	struct kw_value v[NR_PARTS];
 
-	return add_parts(ctx, c, &c->thread, task);
+	kw_plan_run(ctx, &c->thread, task, v);
+	return add_parts(c, v);
+}
+
+/* True when the list of threads has the leader alone, both ways: then it needs no walk. */
+static bool is_alone(const struct kw_row *row, const struct kw_value *v)
+{
+	const struct kw_task_layout *t = &row->kernel->task;
+
+	return v[LIST_NEXT].u == row->task + t->thread_node &&
+	       v[LEADER_NEXT].u == v[SIGNAL].u + t->thread_head;
+}
+
+static void add_process(struct kw_row *row, struct kw_cputime *c)
+{
+	struct kw_value v[NR_PROCESS];
+	kw_status status;
+
+	kw_plan_run(row->ctx, &c->process, row->task, v);
+	if (!add_parts(c, v + DEAD))
+		return;
+	if (is_alone(row, v)) {
+		add_parts(c, v + OWN);
+		return;
+	}
+	status = kw_threads_each(row->ctx, row->kernel, row->task, add_thread, c);
+	if (status && !c->reason)
+		c->reason = kw_absent_of_status(status);
 }
 
 /* Return the row's sums, made once a row; NULL with a reason in c->reason. */
@@ -117,14 +157,10 @@ static const struct kw_thread_sums *row_sums(struct kw_row *row)
 	if (c->missing)
 		return NULL;
 	c->sums = (struct kw_thread_sums){ 0 };
-	if (row->is_thread) {
-		add_parts(row->ctx, c, &c->thread, row->task);
-	} else if (add_parts(row->ctx, c, &c->dead, row->task)) {
-		kw_status status = kw_threads_each(row->ctx, row->kernel, row->task, add_thread, c);
-
-		if (status && !c->reason)
-			c->reason = kw_absent_of_status(status);
-	}
+	if (row->is_thread)
+		add_thread(row->ctx, row->task, c);
+	else
+		add_process(row, c);
 	return c->reason ? NULL : &c->sums;
 }
 
