@@ -81,7 +81,7 @@ static kw_status from_symbols(kw_ctx *ctx, struct found *ret)
 
 	if (status) {
 		snprintf(ret->how, sizeof(ret->how), "symbols");
-		return status;
+		return status == KW_NOMEM ? status : KW_UNREADABLE;
 	}
 	if (query[0].addr == KW_NO_ADDR || query[1].addr == KW_NO_ADDR || query[1].addr < query[0].addr)
 		return KW_NOTFOUND;
