@@ -257,7 +257,7 @@ void kw_forget(kw_ctx *ctx, uint64_t addr, size_t len)
 		return;
 	if (addr - segment->vaddr >= segment->size)
 		segment = segments_find(&reader->memory->virt, VIRTUAL, addr);
-	if (segment && !segment->map && segment->offset != KW_NO_ADDR)
+	if (segment && (!segment->map || reader->memory->once) && segment->offset != KW_NO_ADDR)
 		forget_file_range(reader, segment->offset + (addr - segment->vaddr), len);
 	else if (!segment)
 		reader->epoch++;

@@ -36,31 +36,44 @@ enum outcome {
 	ROW_DAMAGED, /* it can't be read, or is none */
 };
 
+/* False for what is not a task, or that of another ID: nothing in it is to be believed. */
+static bool is_task_of(const struct kw_value *pid, const struct kw_task_ref *ref)
+{
+	return pid->type != KW_VAL_ABSENT && pid->i == ref->pid;
+}
+
 /*
  * Run a stage on a task. On a changing target the task must still be the one that was found after its values have
  * been copied, and the objects they came from must still be its own; else the row is read again. A task that is not
- * alive, and yet is still in the table after all tries, has not ended.
+ * alive, or of another ID, and yet is still in the table after all tries, has not ended.
+ *
+ * @param pid  where the stage puts the task's ID, or NULL
  */
 static enum outcome run_stage(kw_query *q, struct kw_stage *stage, const struct kw_task_ref *ref,
-			      kw_status *status)
+			      const struct kw_value *pid, kw_status *status)
 {
-	bool alive = true;
+	bool right = true;
 
 	for (int tries = 0; tries < MAX_TRIES; tries++) {
+		bool alive;
+
 		begin_row(q, ref);
 		*status = kw_stage_run(stage, &q->row, q->slots.values);
+		right = !*status && (!pid || is_task_of(pid, ref));
 		if (!q->kernel->is_live)
-			return *status ? ROW_DAMAGED : ROW_GOOD;
+			break;
 		alive = kw_task_is_alive(q->ctx, q->kernel, ref);
 		if (!alive && !kw_task_is_listed(q->ctx, q->kernel, ref))
 			return ROW_GONE;
-		if (alive && !kw_plan_changed(q->ctx, &stage->plan))
-			return *status ? ROW_DAMAGED : ROW_GOOD;
+		right = right && alive;
+		if (right && !kw_plan_changed(q->ctx, &stage->plan))
+			return ROW_GOOD;
+		/* What was read may have been in the cache from before the memory became this task's. */
 		kw_plan_forget(q->ctx, &stage->plan);
 		q->counts.retried++;
 	}
-	if (alive)
-		return ROW_TORN;
+	if (right)
+		return q->kernel->is_live ? ROW_TORN : ROW_GOOD;
 	*status = *status ? *status : KW_FORMAT;
 	return ROW_DAMAGED;
 }
@@ -117,7 +130,7 @@ static bool is_selected(kw_query *q, const struct kw_task_ref *ref)
 		return true;
 	if (!q->selects_users && !q->selects_names)
 		return false;
-	outcome = run_stage(q, &q->select, ref, &status);
+	outcome = run_stage(q, &q->select, ref, NULL, &status);
 	if (outcome == ROW_DAMAGED)
 		note_damage(q, status);
 	if (outcome == ROW_DAMAGED || outcome == ROW_GONE)
@@ -141,12 +154,6 @@ static void hand_out(kw_query *q, const struct kw_row_identity *id)
 		q->stop = true;
 }
 
-/* False for what is not a task, or that of another ID: nothing in it is to be believed. */
-static bool is_task_of(const struct kw_value *pid, const struct kw_task_ref *ref)
-{
-	return pid->type != KW_VAL_ABSENT && pid->i == ref->pid;
-}
-
 /*
  * Show a row.
  *
@@ -157,7 +164,7 @@ static void show_row(kw_query *q, const struct kw_task_ref *ref, struct kw_row_i
 {
 	const struct kw_value *v = q->slots.values;
 	kw_status status;
-	enum outcome outcome = run_stage(q, &q->show, ref, &status);
+	enum outcome outcome = run_stage(q, &q->show, ref, &v[q->check_pid], &status);
 
 	/* The task_struct may have become another's since its keys were fetched. */
 	if (outcome == ROW_GONE ||
@@ -165,10 +172,6 @@ static void show_row(kw_query *q, const struct kw_task_ref *ref, struct kw_row_i
 	     v[q->check_start].u != id->start_time)) {
 		q->counts.gone++;
 		return;
-	}
-	if (outcome != ROW_DAMAGED && !is_task_of(&v[q->check_pid], ref)) {
-		outcome = ROW_DAMAGED;
-		status = KW_FORMAT;
 	}
 	if (outcome != ROW_DAMAGED)
 		status = damage_among(v, q->columns.nr);
@@ -205,15 +208,11 @@ static void keep_row(kw_query *q, const struct kw_task_ref *ref)
 	const struct kw_value *v = q->slots.values;
 	struct pending p = { .ref = *ref, .order = q->pending.nr, .pid = q->leader_pid, .tid = ref->pid };
 	kw_status status;
-	enum outcome outcome = run_stage(q, &q->keys, ref, &status);
+	enum outcome outcome = run_stage(q, &q->keys, ref, &v[q->tid_slot], &status);
 
 	if (outcome == ROW_GONE) {
 		q->counts.gone++;
 		return;
-	}
-	if (outcome != ROW_DAMAGED && !is_task_of(&v[q->tid_slot], ref)) {
-		outcome = ROW_DAMAGED;
-		status = KW_FORMAT;
 	}
 	/* A key that could not be read puts the row in a wrong place. */
 	if (outcome != ROW_DAMAGED)

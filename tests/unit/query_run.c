@@ -21,18 +21,25 @@ static void have_tasks(const char *tasks, enum kernel_form form)
 /* Both a dump, which nobody changes, and a running guest: the checks differ. */
 #define BOTH_FORMS(form) (int form = KERNEL_RAM; form <= KERNEL_RAM_LIVE; form++)
 
-/* Each task of a text on a page of its own, so that a test can do away with one: moves task `tid` there. */
-static uint64_t move_task(int tid)
+/* Move a task to other memory, so that a test can do away with it alone. */
+static void move_task_to(int tid, uint64_t to)
 {
 	size_t size = c_type_size(c_types_find(kernel_types(g.k), "task_struct"));
-	uint64_t from = kernel_task(g.k, tid), to = kernel_alloc(g.k, 4096, 4096);
 	char bytes[4096];
 
 	cr_assert_leq(size, sizeof(bytes));
-	kernel_read(g.k, from, bytes, size);
+	kernel_read(g.k, kernel_task(g.k, tid), bytes, size);
 	kernel_write(g.k, to, bytes, size);
 	kernel_set(g.k, kernel_pid(g.k, tid), "pid.tasks[0].first",
 		   kernel_at(g.k, to, "task_struct.pid_links[0]"));
+}
+
+/* To a page of its own. */
+static uint64_t move_task(int tid)
+{
+	uint64_t to = kernel_alloc(g.k, 4096, 4096);
+
+	move_task_to(tid, to);
 	return to;
 }
 
@@ -439,6 +446,66 @@ Test(query_run, stopping)
 		cr_expect_eq(kw_query_counts(query)->rows, 4);
 		expect_run(&g, query, &printer, KW_OK, "1 init\n2 kthreadd\n100 bash\n300 sleep\n");
 		kw_query_free(query);
+	}
+}
+
+/* Nor does what was read before answer whether a task is still there, on any way of reading. */
+Test(query_run, ends_are_seen_however_memory_is_read)
+{
+	static const int forms[] = { KERNEL_RAM_LIVE, KERNEL_RAM_LIVE_ONCE };
+
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(forms); i++) {
+		g = given_config(&(struct kernel_config){ .tasks = "1 a\n2 b\n3 c\n", .on_disk = i % 2 });
+		given_open(&g, forms[i / 2]);
+		expect_changed(OPTIONS(.columns = "pid,comm", .sort = "-pid"), (struct change){ 3, end_2 },
+			       KW_OK, "3 c\n1 a\n");
+		given_close(&g);
+		g = given_config(&(struct kernel_config){ .tasks = "1 a\n2 b\n3 c\n", .on_disk = i % 2 });
+		given_open(&g, forms[i / 2]);
+		expect_changed(OPTIONS(.columns = "pid,comm"), (struct change){ 1, end_2 }, KW_OK,
+			       "1 a\n3 c\n");
+		given_close(&g);
+	}
+}
+
+static uint64_t task_of_2, pid_of_100;
+
+/* The task_struct of 2 becomes that of 100. */
+static void reuse_memory_of_2(void)
+{
+	end_2();
+	kernel_set(g.k, task_of_2, "task_struct.pid", 100);
+	kernel_set(g.k, task_of_2, "task_struct.tgid", 100);
+	kernel_set(g.k, task_of_2, "task_struct.thread_pid", pid_of_100);
+	kernel_write(g.k, kernel_at(g.k, task_of_2, "task_struct.comm"), "new\0", 4);
+	kernel_set(g.k, pid_of_100, "pid.tasks[0].first",
+		   kernel_at(g.k, task_of_2, "task_struct.pid_links[0]"));
+	kernel_set(g.k, pid_of_100, "pid.tasks[1].first",
+		   kernel_at(g.k, task_of_2, "task_struct.pid_links[1]"));
+}
+
+/*
+ * What had been read of that memory, together with its neighbour, is not taken for the new task, nor for damage. The
+ * struct pid lies elsewhere, so that looking at it does not refresh the task's page.
+ */
+Test(query_run, memory_that_is_reused_in_mid_walk)
+{
+	static const int forms[] = { KERNEL_RAM_LIVE, KERNEL_RAM_LIVE_ONCE };
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		uint64_t pages;
+
+		g = given_config(&(struct kernel_config){ .tasks = "1 a\n2 b\n", .on_disk = true });
+		pages = kernel_alloc(g.k, 16384, 16384);
+		task_of_2 = pages + 4096;
+		pid_of_100 = kernel_alloc(g.k, 16384, 16384);
+		kernel_idr_store(g.k, 100, pid_of_100);
+		move_task_to(1, pages);
+		move_task_to(2, task_of_2);
+		given_open(&g, forms[i]);
+		expect_changed(OPTIONS(.columns = "pid,comm", .pids = "1,100"),
+			       (struct change){ 1, reuse_memory_of_2 }, KW_OK, "1 a\n100 new\n");
+		given_close(&g);
 	}
 }
 
