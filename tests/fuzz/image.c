@@ -11,8 +11,9 @@
  *     ...:16       what is added to the address, how many zeros
  *     value:32     the byte or word; both halves of a long; where the copy comes from
  *
- * Most inputs look at one context that stays open, which is fast; with 15 in the low bits the target is opened anew, so
- * that the changes meet the search for kernel, symbols and types as well.
+ * Most inputs look at a context that stays open, which is fast: one with a mapping or, with bit 3, one that copies objects.
+ * With 15 in the low bits the target is opened anew, so that the changes meet the search for kernel, symbols and types
+ * as well.
  */
 #include <kwalk/kwalk.h>
 
@@ -72,8 +73,8 @@ static uint8_t *ram, *pristine;
 static size_t ram_size;
 static uint64_t objects[OBJECTS_MAX];
 static size_t nr_objects;
-static kw_ctx *ctx;
-static kw_query *queries[NR_QUERIES];
+static kw_ctx *ctxs[2];
+static kw_query *queries[2][NR_QUERIES];
 
 static void require(bool truth)
 {
@@ -121,22 +122,24 @@ static void find_objects(void)
 	add_object(KERNEL_VMALLOC);
 }
 
-static kw_status open_anew(kw_ctx **ret)
+static kw_status open_kernel(bool once, kw_ctx **ret)
 {
-	return kernel_open(kernel, KERNEL_RAM_LIVE, ret);
+	return kernel_open(kernel, once ? KERNEL_RAM_LIVE_ONCE : KERNEL_RAM_LIVE, ret);
 }
 
 static void prepare(void)
 {
-	kernel = kernel_new(&(struct kernel_config){ .tasks = tasks });
+	kernel = kernel_new(&(struct kernel_config){ .tasks = tasks, .on_disk = true });
 	ram = kernel_ram(kernel, &ram_size);
 	pristine = malloc(ram_size);
 	require(pristine);
 	memcpy(pristine, ram, ram_size);
 	find_objects();
-	require(open_anew(&ctx) == KW_OK);
-	for (size_t i = 0; i < NR_QUERIES; i++)
-		require(kw_query_new(ctx, &query_options[i], &queries[i]) == KW_OK);
+	for (size_t once = 0; once < 2; once++) {
+		require(open_kernel(once, &ctxs[once]) == KW_OK);
+		for (size_t i = 0; i < NR_QUERIES; i++)
+			require(kw_query_new(ctxs[once], &query_options[i], &queries[once][i]) == KW_OK);
+	}
 }
 
 /* Changes */
@@ -264,7 +267,7 @@ static void look_anew(uint8_t what)
 	kw_query *query;
 	kw_ctx *fresh;
 
-	if (open_anew(&fresh) == KW_OK) {
+	if (open_kernel(what & 8, &fresh) == KW_OK) {
 		if (kw_query_new(fresh, &query_options[what % NR_QUERIES], &query) == KW_OK) {
 			run_query(fresh, query);
 			kw_query_free(query);
@@ -284,11 +287,11 @@ static void look_at_all(uint8_t what)
 	if ((what & 15) == 15)
 		look_anew(what >> 4);
 	else if (what % 8 < NR_QUERIES)
-		run_query(ctx, queries[what % 8]);
+		run_query(ctxs[what >> 3 & 1], queries[what >> 3 & 1][what % 8]);
 	else if (what % 8 == NR_QUERIES)
-		cross_check(ctx);
+		cross_check(ctxs[what >> 3 & 1]);
 	else
-		find_objects_by_name(ctx);
+		find_objects_by_name(ctxs[what >> 3 & 1]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
