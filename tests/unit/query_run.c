@@ -177,6 +177,25 @@ Test(query_run, excluded_objects_cost_their_values)
 	expect_rows(&g, KW_OK, "1 a R\n2 b R\n", .columns = "pid,comm,state");
 }
 
+/* A missing page was answered with what the buffer held from the one before. */
+Test(query_run, a_missing_page_is_not_the_one_before)
+{
+	uint64_t page;
+
+	g = given_tasks(NULL, "1 a uid=7 vsz=9\n2 b uid=8\n3 c uid=7\n");
+	page = kernel_alloc(g.k, 4096, 4096);
+	kernel_exclude(g.k, page);
+	kernel_set(g.k, kernel_task(g.k, 2), "task_struct.real_cred", page);
+	kernel_set(g.k, kernel_task(g.k, 2), "task_struct.mm", page + 512);
+	for (int form = KERNEL_ELF_PHYSICAL; form <= KERNEL_ELF_VIRTUAL; form++) {
+		given_open(&g, form);
+		expect_rows(&g, KW_INCOMPLETE, "1 7 36864\n2 " NOT_IN_DUMP " " NOT_IN_DUMP "\n3 7 102400\n",
+			    .columns = "pid,uid,vsz");
+		kw_free(g.ctx);
+	}
+	g.ctx = NULL;
+}
+
 Test(query_run, a_truncated_dump)
 {
 	struct image file;
