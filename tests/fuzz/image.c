@@ -217,12 +217,12 @@ static void change(const uint8_t *c)
 
 static bool look(const struct kw_value *values, const struct kw_row_identity *row, void *arg)
 {
+	static char text[KW_SYMBOL_NAME_SIZE];
 	size_t *rows = arg;
-	volatile unsigned int sum = 0;
 
-	require(row->tid == row->tid && values[0].type <= KW_VAL_ENUM);
-	for (uint32_t i = 0; values[1].type == KW_VAL_STRING && i < values[1].len; i++)
-		sum += (unsigned char)values[1].str[i];
+	require(row->address && values[0].type <= KW_VAL_ENUM);
+	if (values[1].type == KW_VAL_STRING && values[1].len < sizeof(text))
+		memcpy(text, values[1].str, values[1].len);
 	return ++*rows < ROWS_MAX;
 }
 

@@ -18,8 +18,9 @@ Test(kernel_fields, not_available)
 		.types = "struct cred { atomic_t usage; kuid_t uid; kuid_t euid; };", .tasks = "1 a\n" });
 	given_open(&g, KERNEL_RAM);
 	cr_expect_eq(kw_field_available(g.ctx, kw_field_find("egid")), KW_NOTFOUND);
-	cr_expect_str_eq(kw_error(g.ctx),
-			 "path \"real_cred.egid\": struct cred has no member egid; did you mean euid or uid?");
+	cr_expect_str_eq(
+		kw_error(g.ctx),
+		"path \"real_cred.egid\": struct cred has no member egid; did you mean euid or uid?");
 	cr_expect_eq(kw_field_available(g.ctx, kw_field_find("euid")), KW_OK);
 }
 
