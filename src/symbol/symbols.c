@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+/* By itself uthash ends the program when memory runs out. What is not remembered is looked up again. */
+#define HASH_NONFATAL_OOM	   1
+#define uthash_nonfatal_oom(known) free(known)
 #include <uthash.h>
 
 #include "symbol/kallsyms.h"
