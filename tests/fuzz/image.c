@@ -11,7 +11,8 @@
  *     ...:16       what is added to the address, how many zeros
  *     value:32     the byte or word; both halves of a long; where the copy comes from
  *
- * Most inputs look at a context that stays open, which is fast: one with a mapping or, with bit 3, one that copies objects.
+ * Most inputs look at a context that stays open, which is fast: by bits 3 and 4 one of a live target with a mapping, one of
+ * a live target whose objects are copied, or one of a frozen target, where rows take a shorter way.
  * With 15 in the low bits the target is opened anew, so that the changes meet the search for kernel, symbols and types
  * as well.
  */
@@ -22,6 +23,7 @@
 #include <string.h>
 
 #include "fixtures/kernel_image.h"
+#include "memory/source.h"
 
 #define CHANGE_BYTES 12
 #define CHANGES_MAX  24
@@ -73,8 +75,9 @@ static uint8_t *ram, *pristine;
 static size_t ram_size;
 static uint64_t objects[OBJECTS_MAX];
 static size_t nr_objects;
-static kw_ctx *ctxs[2];
-static kw_query *queries[2][NR_QUERIES];
+enum { LIVE, ONCE, FROZEN, NR_CONTEXTS };
+static kw_ctx *ctxs[NR_CONTEXTS];
+static kw_query *queries[NR_CONTEXTS][NR_QUERIES];
 
 static void require(bool truth)
 {
@@ -135,10 +138,13 @@ static void prepare(void)
 	require(pristine);
 	memcpy(pristine, ram, ram_size);
 	find_objects();
-	for (size_t once = 0; once < 2; once++) {
-		require(open_kernel(once, &ctxs[once]) == KW_OK);
+	for (size_t c = 0; c < NR_CONTEXTS; c++) {
+		require(open_kernel(c == ONCE, &ctxs[c]) == KW_OK);
+		/* Frozen, as far as it is told. */
+		if (c == FROZEN)
+			ctxs[c]->target->memory->live = false;
 		for (size_t i = 0; i < NR_QUERIES; i++)
-			require(kw_query_new(ctxs[once], &query_options[i], &queries[once][i]) == KW_OK);
+			require(kw_query_new(ctxs[c], &query_options[i], &queries[c][i]) == KW_OK);
 	}
 }
 
@@ -164,7 +170,7 @@ static size_t place_of(uint32_t where)
 	if (!(where & 0x80000000))
 		return where % ram_size;
 	addr = objects[(where >> 16 & 0x7f) % nr_objects] + (where & 0x3ff);
-	addr -= addr >= KERNEL_TEXT ? KERNEL_TEXT : KERNEL_DIRECT;
+	addr -= addr >= KERNEL_IMAGE ? KERNEL_IMAGE : KERNEL_DIRECT;
 	return addr % ram_size;
 }
 
@@ -284,14 +290,16 @@ static void look_anew(uint8_t what)
 
 static void look_at_all(uint8_t what)
 {
+	size_t c = (what >> 3 & 3) % NR_CONTEXTS;
+
 	if ((what & 15) == 15)
 		look_anew(what >> 4);
 	else if (what % 8 < NR_QUERIES)
-		run_query(ctxs[what >> 3 & 1], queries[what >> 3 & 1][what % 8]);
+		run_query(ctxs[c], queries[c][what % 8]);
 	else if (what % 8 == NR_QUERIES)
-		cross_check(ctxs[what >> 3 & 1]);
+		cross_check(ctxs[c]);
 	else
-		find_objects_by_name(ctxs[what >> 3 & 1]);
+		find_objects_by_name(ctxs[c]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

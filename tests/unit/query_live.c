@@ -116,7 +116,7 @@ static struct writer find_places(void)
 
 		w.to = at > w.to ? at : w.to;
 	}
-	w.table = (uint64_t *)(kernel_ram(g.k, &size) + (table - KERNEL_TEXT));
+	w.table = (uint64_t *)(kernel_ram(g.k, &size) + (table - KERNEL_IMAGE));
 	return w;
 }
 
