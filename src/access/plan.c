@@ -141,6 +141,7 @@ kw_status kw_plan_finish(kw_ctx *ctx, struct kw_plan *plan)
 	size_t total = 0;
 	uint8_t *at;
 
+	plan->doubts_zeros = kw_memory_kind(ctx->target->memory) == KW_SOURCE_LIVE;
 	for (size_t i = 0; i < plan->nodes.nr; i++)
 		total += (plan->nodes.item[i].hi - plan->nodes.item[i].lo + 15) & ~15ULL;
 	for (size_t i = 0; i < plan->loads.nr; i++)
@@ -273,6 +274,30 @@ static inline void run_load(kw_ctx *ctx, const struct kw_plan_load *load, const 
 	load_string(ctx, load, load_unsigned(from, 8), value);
 }
 
+static bool is_zero(const uint8_t *bytes, size_t len)
+{
+	return !len || (!*bytes && !memcmp(bytes, bytes + 1, len - 1));
+}
+
+/*
+ * Tell whether an object whose bytes are all zeros lies on a page that the live kernel does not show: /proc/kcore gives
+ * zeros for those and no error. Where an object is that something points to, something else is not zero: the count of its
+ * references, its neighbours. (Not so for a plain variable, which is nobody's target.) The page is looked at in pieces,
+ * the first of which mostly decides.
+ */
+static bool is_unshown(kw_ctx *ctx, uint64_t addr, const uint8_t *bytes, size_t len)
+{
+	uint8_t piece[512];
+	uint64_t page = addr & ~4095ULL;
+
+	if (!is_zero(bytes, len))
+		return false;
+	for (uint64_t at = page; at < page + 4096; at += sizeof(piece))
+		if (kw_read(ctx, at, piece, sizeof(piece)) != KW_OK || !is_zero(piece, sizeof(piece)))
+			return false;
+	return true;
+}
+
 /* Fetch a node's object; leaves data NULL and a reason when it can't be had. */
 static kw_status run_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, uint64_t root)
 {
@@ -298,6 +323,11 @@ static kw_status run_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, uint64_
 		status = KW_ABSENT;
 	else
 		plan->data[i] = kw_fetch(ctx, first, n->hi - n->lo, n->scratch, &status);
+	if (plan->doubts_zeros && n->parent != i && plan->data[i] &&
+	    is_unshown(ctx, first, plan->data[i], n->hi - n->lo)) {
+		plan->data[i] = NULL;
+		status = KW_FAILED;
+	}
 	if (!plan->data[i])
 		plan->reason[i] = (uint8_t)kw_absent_of_status(status);
 	return status;

@@ -56,7 +56,8 @@ struct kw_plan {
 	uint8_t *reason;
 	uint64_t *line; /* offsets from the span of the row's object: one for each cache line with a value in it */
 	size_t nr_lines;
-	bool flat; /* one object, and no string behind a pointer: see kw_plan_view() */
+	bool flat;	   /* one object, and no string behind a pointer: see kw_plan_view() */
+	bool doubts_zeros; /* memory that can't be had may read as zeros: see is_unshown() */
 	bool finished;
 };
 

@@ -5,6 +5,7 @@
 #include "unit/kernel_given.h"
 
 #include "access/plan.h"
+#include "memory/source.h"
 
 #define MAX_PATHS 16
 
@@ -140,6 +141,29 @@ Test(access_plan, excluded_pages_are_no_zeros)
 		kw_free(g.ctx);
 	}
 	g.ctx = NULL;
+}
+
+/*
+ * The live kernel gives zeros for a page that it does not want to show. An object of zeros whose page holds something else
+ * is one.
+ */
+Test(access_plan, zeros_that_are_no_data)
+{
+	uint64_t unshown = kernel_alloc(g.k, 8192, 4096) + 256, shown = kernel_alloc(g.k, 4096, 4096) + 256;
+
+	kernel_fill(g.k, shown + 3000, 1, 1);
+	kernel_set(g.k, thing, "thing.next", unshown);
+	kernel_set(g.k, thing, "thing.mm", shown);
+	kernel_set(g.k, thing, "thing.number", 7);
+	given_open(&g, KERNEL_RAM_LIVE);
+	expect_values("number,next.number,mm.number", thing, KW_OK, "7 0 0");
+	g.ctx->target->memory->kind = KW_SOURCE_LIVE;
+	expect_values(
+		"number,next.number,mm.number,next.next.number", thing, KW_OK,
+		"7 <unreadable: I/O error or truncated file> 0 <unreadable: I/O error or truncated file>");
+	/* A variable may be 0, and all that lies around it. */
+	expect_values("number", unshown, KW_OK, "0");
+	expect_values("number,mm.number", shown, KW_OK, "0 <no mm: kernel thread or exiting>");
 }
 
 Test(access_plan, file_cut_short_while_it_is_read)
