@@ -16,11 +16,12 @@ void kw_plan_deinit(struct kw_plan *plan)
 {
 	free(plan->nodes.item);
 	free(plan->loads.item);
-	free(plan->storage);
-	free(plan->data);
-	free(plan->address);
+	free(plan->text);
+	free(plan->scratch);
+	free(plan->objects);
+	free(plan->ranges);
+	free(plan->pointers);
 	free(plan->line);
-	free(plan->reason);
 	*plan = (struct kw_plan){ 0 };
 }
 
@@ -135,38 +136,63 @@ static kw_status find_lines(kw_ctx *ctx, struct kw_plan *plan)
 	return KW_OK;
 }
 
+/* Make room for the objects of so many rows, in place of what was there. False, and nothing done, without memory. */
+static bool make_rows(struct kw_plan *plan, size_t rows)
+{
+	size_t nr = rows * (plan->nodes.nr ? plan->nodes.nr : 1), size = rows * plan->row_size;
+	uint8_t *scratch = malloc(size ? size : 1);
+	struct kw_plan_object *objects = calloc(nr, sizeof(*objects));
+
+	if (!scratch || !objects) {
+		free(scratch);
+		free(objects);
+		return false;
+	}
+	free(plan->scratch);
+	free(plan->objects);
+	plan->scratch = scratch;
+	plan->row = plan->objects = objects;
+	plan->rows = rows;
+	return true;
+}
+
 /* A pointer of a child may lie in a node whose span grew after the child was made: only offsets are kept till here. */
-kw_status kw_plan_finish(kw_ctx *ctx, struct kw_plan *plan)
+static void settle_nodes(struct kw_plan *plan)
+{
+	for (size_t i = 0; i < plan->nodes.nr; i++) {
+		struct kw_plan_node *n = &plan->nodes.item[i];
+
+		n->scratch = plan->row_size;
+		plan->row_size += (n->hi - n->lo + 15) & ~15ULL;
+		if (!is_root(plan, (uint32_t)i))
+			n->hop -= plan->nodes.item[n->parent].lo;
+	}
+}
+
+static bool settle_loads(struct kw_plan *plan)
 {
 	size_t total = 0;
 	uint8_t *at;
 
-	plan->doubts_zeros = kw_memory_kind(ctx->target->memory) == KW_SOURCE_LIVE;
-	for (size_t i = 0; i < plan->nodes.nr; i++)
-		total += (plan->nodes.item[i].hi - plan->nodes.item[i].lo + 15) & ~15ULL;
 	for (size_t i = 0; i < plan->loads.nr; i++)
 		total += (text_size(&plan->loads.item[i]) + 15) & ~15ULL;
-	at = plan->storage = malloc(total ? total : 1);
-	plan->data = calloc(plan->nodes.nr ? plan->nodes.nr : 1, sizeof(*plan->data));
-	plan->address = calloc(plan->nodes.nr ? plan->nodes.nr : 1, sizeof(*plan->address));
-	plan->reason = calloc(plan->nodes.nr ? plan->nodes.nr : 1, 1);
-	if (!plan->storage || !plan->data || !plan->address || !plan->reason)
-		return kw_fail_nomem(ctx);
-	for (size_t i = 0; i < plan->nodes.nr; i++) {
-		struct kw_plan_node *n = &plan->nodes.item[i];
-
-		n->scratch = at;
-		at += (n->hi - n->lo + 15) & ~15ULL;
-		if (!is_root(plan, (uint32_t)i))
-			n->hop -= plan->nodes.item[n->parent].lo;
-	}
-	for (size_t i = 0; i < plan->loads.nr; i++) {
+	at = plan->text = malloc(total ? total : 1);
+	for (size_t i = 0; at && i < plan->loads.nr; i++) {
 		struct kw_plan_load *l = &plan->loads.item[i];
 
 		l->text = (char *)at;
 		at += (text_size(l) + 15) & ~15ULL;
 		l->offset -= plan->nodes.item[l->node].lo;
 	}
+	return at != NULL;
+}
+
+kw_status kw_plan_finish(kw_ctx *ctx, struct kw_plan *plan)
+{
+	plan->doubts_zeros = kw_memory_kind(ctx->target->memory) == KW_SOURCE_LIVE;
+	settle_nodes(plan);
+	if (!settle_loads(plan) || !make_rows(plan, 1))
+		return kw_fail_nomem(ctx);
 	plan->finished = true;
 	return find_lines(ctx, plan);
 }
@@ -298,81 +324,179 @@ static bool is_unshown(kw_ctx *ctx, uint64_t addr, const uint8_t *bytes, size_t 
 	return true;
 }
 
-/* Fetch a node's object; leaves data NULL and a reason when it can't be had. */
-static kw_status run_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, uint64_t root)
+/* Find where the object of a node lies in a row; false, with a reason, when there is none. */
+static bool find_object(const struct kw_plan *plan, uint32_t i, uint64_t root, struct kw_plan_object *row)
 {
 	const struct kw_plan_node *n = &plan->nodes.item[i];
-	uint64_t addr = root, first;
-	kw_status status = KW_OK;
+	const struct kw_plan_object *parent = &row[n->parent];
 
-	plan->data[i] = NULL;
-	plan->address[i] = 0;
-	if (n->parent != i) {
-		if (!plan->data[n->parent]) {
-			plan->reason[i] = plan->reason[n->parent];
-			return KW_OK;
-		}
-		addr = load_unsigned(plan->data[n->parent] + n->hop, 8);
-		if (!addr) {
-			plan->reason[i] = (uint8_t)n->null_reason;
-			return KW_OK;
-		}
-	}
-	plan->address[i] = addr;
-	if (__builtin_add_overflow(addr, n->lo, &first))
-		status = KW_ABSENT;
-	else
-		plan->data[i] = kw_fetch(ctx, first, n->hi - n->lo, n->scratch, &status);
-	if (plan->doubts_zeros && n->parent != i && plan->data[i] &&
-	    is_unshown(ctx, first, plan->data[i], n->hi - n->lo)) {
-		plan->data[i] = NULL;
+	row[i] = (struct kw_plan_object){ .address = root };
+	if (n->parent == i)
+		return true;
+	row[i].address = parent->data ? load_unsigned(parent->data + n->hop, 8) : 0;
+	row[i].reason = parent->data ? (uint8_t)n->null_reason : parent->reason;
+	return row[i].address != 0;
+}
+
+/* Note what came of reading an object's span. */
+static void set_object(kw_ctx *ctx, const struct kw_plan *plan, uint32_t i, struct kw_plan_object *row,
+		       const uint8_t *data, kw_status status)
+{
+	const struct kw_plan_node *n = &plan->nodes.item[i];
+
+	if (data && plan->doubts_zeros && n->parent != i &&
+	    is_unshown(ctx, row[i].address + n->lo, data, n->hi - n->lo)) {
+		data = NULL;
 		status = KW_FAILED;
 	}
-	if (!plan->data[i])
-		plan->reason[i] = (uint8_t)kw_absent_of_status(status);
-	return status;
+	row[i].data = data;
+	row[i].status = data ? KW_OK : (uint8_t)status;
+	row[i].reason = (uint8_t)kw_absent_of_status(row[i].status);
+}
+
+static kw_status load_row(kw_ctx *ctx, const struct kw_plan *plan, struct kw_value *values)
+{
+	for (size_t i = 0; i < plan->loads.nr; i++) {
+		const struct kw_plan_load *l = &plan->loads.item[i];
+		const struct kw_plan_object *object = &plan->row[l->node];
+
+		if (object->data)
+			run_load(ctx, l, object->data + l->offset, &values[l->slot]);
+		else
+			set_absent(&values[l->slot], object->reason);
+	}
+	for (uint32_t i = 0; i < plan->nodes.nr; i++)
+		if (is_root(plan, i) && !plan->row[i].data)
+			return plan->row[i].status;
+	return KW_OK;
 }
 
 static kw_status run_once(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, struct kw_value *values)
 {
-	kw_status root = KW_OK;
-
 	for (uint32_t i = 0; i < plan->nodes.nr; i++) {
-		kw_status status = run_node(ctx, plan, i, addr);
+		const struct kw_plan_node *n = &plan->nodes.item[i];
+		const uint8_t *data = NULL;
+		kw_status status = KW_ABSENT;
+		uint64_t first;
 
-		if (!plan->data[i] && is_root(plan, i) && !root)
-			root = status ? status : KW_ABSENT;
+		if (!find_object(plan, i, addr, plan->row))
+			continue;
+		if (!__builtin_add_overflow(plan->row[i].address, n->lo, &first))
+			data = kw_fetch(ctx, first, n->hi - n->lo, plan->scratch + n->scratch, &status);
+		set_object(ctx, plan, i, plan->row, data, status);
 	}
-	for (size_t i = 0; i < plan->loads.nr; i++) {
-		const struct kw_plan_load *l = &plan->loads.item[i];
-
-		if (plan->data[l->node])
-			run_load(ctx, l, plan->data[l->node] + l->offset, &values[l->slot]);
-		else
-			set_absent(&values[l->slot], plan->reason[l->node]);
-	}
-	return root;
+	return load_row(ctx, plan, values);
 }
 
 kw_status kw_plan_run(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, struct kw_value *values)
 {
 	uint64_t faults = kw_fault_count(ctx);
-	kw_status status = run_once(ctx, plan, addr, values);
+	kw_status status;
 
+	plan->row = plan->objects;
+	status = run_once(ctx, plan, addr, values);
 	/* A page of a mapping could not be had and reads as zeros now: the second run sees it marked as failed. */
 	if (__builtin_expect(kw_fault_count(ctx) != faults, 0))
 		status = run_once(ctx, plan, addr, values);
 	return status;
 }
 
-/* Where the pointer to a node's object lies; 0 when it has none, or its parent could not be had. */
-static uint64_t pointer_place(const struct kw_plan *plan, uint32_t i)
+static bool make_ranges(struct kw_plan *plan)
+{
+	size_t nr = KW_PLAN_ROWS * plan->nodes.nr;
+
+	if (plan->rows == KW_PLAN_ROWS)
+		return true;
+	if (!plan->pointers)
+		plan->pointers = calloc(nr, sizeof(*plan->pointers));
+	if (!plan->ranges)
+		plan->ranges = calloc(nr, sizeof(*plan->ranges));
+	return plan->pointers && plan->ranges && make_rows(plan, KW_PLAN_ROWS);
+}
+
+/* Fetch one node's object in all rows. */
+static void fetch_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, const uint64_t *addrs, size_t nr)
+{
+	const struct kw_plan_node *n = &plan->nodes.item[i];
+	size_t row_of[KW_PLAN_ROWS], used = 0;
+
+	for (size_t r = 0; r < nr; r++) {
+		struct kw_plan_object *row = plan->objects + r * plan->nodes.nr;
+		struct kw_range *range = &plan->ranges[used];
+
+		if (!find_object(plan, i, addrs[r], row))
+			continue;
+		if (__builtin_add_overflow(row[i].address, n->lo, &range->addr)) {
+			set_object(ctx, plan, i, row, NULL, KW_ABSENT);
+			continue;
+		}
+		range->len = (uint32_t)(n->hi - n->lo);
+		range->buf = plan->scratch + r * plan->row_size + n->scratch;
+		row_of[used++] = r;
+	}
+	kw_gather(ctx, plan->ranges, used);
+	for (size_t k = 0; k < used; k++) {
+		const struct kw_range *range = &plan->ranges[k];
+
+		set_object(ctx, plan, i, plan->objects + row_of[k] * plan->nodes.nr,
+			   range->status == KW_OK ? range->buf : NULL, range->status);
+	}
+}
+
+kw_status kw_plan_fetch(kw_ctx *ctx, struct kw_plan *plan, const uint64_t *addrs, size_t nr)
+{
+	if (!make_ranges(plan))
+		return kw_fail_nomem(ctx);
+	for (uint32_t i = 0; i < plan->nodes.nr; i++)
+		fetch_node(ctx, plan, i, addrs, nr);
+	return KW_OK;
+}
+
+kw_status kw_plan_take(kw_ctx *ctx, struct kw_plan *plan, size_t row, struct kw_value *values)
+{
+	plan->row = plan->objects + row * plan->nodes.nr;
+	return load_row(ctx, plan, values);
+}
+
+/* Where the pointer to a node's object lies in a row; 0 when it has none, or its parent could not be had. */
+static uint64_t pointer_place(const struct kw_plan *plan, const struct kw_plan_object *row, uint32_t i)
 {
 	const struct kw_plan_node *n = &plan->nodes.item[i];
 
-	if (n->parent == i || !plan->data[n->parent])
+	if (n->parent == i || !row[n->parent].data)
 		return 0;
-	return plan->address[n->parent] + plan->nodes.item[n->parent].lo + n->hop;
+	return row[n->parent].address + plan->nodes.item[n->parent].lo + n->hop;
+}
+
+void kw_plan_recheck(kw_ctx *ctx, struct kw_plan *plan, size_t nr, bool *ret_changed)
+{
+	size_t used = 0;
+
+	for (size_t r = 0; r < nr; r++)
+		for (uint32_t i = 0; i < plan->nodes.nr; i++) {
+			uint64_t at = pointer_place(plan, plan->objects + r * plan->nodes.nr, i);
+
+			if (at) {
+				plan->ranges[used] = (struct kw_range){ .addr = at,
+									.len = 8,
+									.buf = &plan->pointers[used] };
+				used++;
+			}
+		}
+	kw_gather(ctx, plan->ranges, used);
+	used = 0;
+	for (size_t r = 0; r < nr; r++) {
+		const struct kw_plan_object *row = plan->objects + r * plan->nodes.nr;
+
+		ret_changed[r] = false;
+		for (uint32_t i = 0; i < plan->nodes.nr; i++) {
+			if (!pointer_place(plan, row, i))
+				continue;
+			ret_changed[r] |= plan->ranges[used].status != KW_OK ||
+					  plan->pointers[used] != row[i].address;
+			used++;
+		}
+	}
 }
 
 bool kw_plan_changed(kw_ctx *ctx, const struct kw_plan *plan)
@@ -380,11 +504,11 @@ bool kw_plan_changed(kw_ctx *ctx, const struct kw_plan *plan)
 	uint64_t at, now;
 
 	for (uint32_t i = 0; i < plan->nodes.nr; i++)
-		if ((at = pointer_place(plan, i)))
+		if ((at = pointer_place(plan, plan->row, i)))
 			kw_forget(ctx, at, sizeof(now));
 	for (uint32_t i = 0; i < plan->nodes.nr; i++) {
-		at = pointer_place(plan, i);
-		if (at && (kw_read_u64(ctx, at, &now) != KW_OK || now != plan->address[i]))
+		at = pointer_place(plan, plan->row, i);
+		if (at && (kw_read_u64(ctx, at, &now) != KW_OK || now != plan->row[i].address))
 			return true;
 	}
 	return false;
@@ -393,8 +517,8 @@ bool kw_plan_changed(kw_ctx *ctx, const struct kw_plan *plan)
 void kw_plan_forget(kw_ctx *ctx, const struct kw_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->nodes.nr; i++)
-		if (plan->address[i])
-			kw_forget(ctx, plan->address[i] + plan->nodes.item[i].lo,
+		if (plan->row[i].address)
+			kw_forget(ctx, plan->row[i].address + plan->nodes.item[i].lo,
 				  plan->nodes.item[i].hi - plan->nodes.item[i].lo);
 }
 
@@ -403,7 +527,7 @@ const uint8_t *kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, uint64_t ad
 	const struct kw_plan_node *root = &plan->nodes.item[0];
 	const uint8_t *span;
 
-	if (kw_memory_is_read_once(ctx->target->memory))
+	if (kw_memory_is_copied(ctx->target->memory))
 		return NULL;
 	span = kw_view(ctx, addr + root->lo, root->hi - root->lo);
 	if (span)

@@ -10,6 +10,8 @@
  *     load    node 0 +0x9a8  4 bytes signed       -> slot 0
  *     load    node 1 +0x8    4 bytes unsigned     -> slot 1
  *
+ * Rows are run one by one, or fetched many at once, object by object, and then taken one by one.
+ *
  * A plan holds scratch memory: it belongs to one context.
  */
 #ifndef ACCESS_PLAN_H
@@ -18,16 +20,20 @@
 #include <stdio.h>
 
 #include "access/path.h"
+#include "memory/memory.h"
 
 /* A node's span is at most this long; values farther apart get a node each. */
 #define KW_PLAN_MAX_SPAN 16384
+
+/* Rows that are fetched at once, at most. */
+#define KW_PLAN_ROWS 64
 
 struct kw_plan_node {
 	uint32_t parent;      /* index; of node 0 and its twins: itself */
 	uint32_t null_reason; /* enum kw_absent when the pointer is NULL */
 	uint64_t hop;	      /* offset of the pointer in the parent */
 	uint64_t lo, hi;      /* bytes of the object that are used */
-	uint8_t *scratch;     /* hi - lo bytes, for memory that is not mapped */
+	size_t scratch;	      /* where a copy of the span lies among those of its row */
 };
 
 struct kw_plan_load {
@@ -41,6 +47,14 @@ struct kw_plan_load {
 	char *text;	 /* where a string or bytes are copied to */
 };
 
+/* A node's object in one row. */
+struct kw_plan_object {
+	const uint8_t *data; /* its span; NULL when it can't be had */
+	uint64_t address;    /* 0 when there is none */
+	uint8_t reason;	     /* enum kw_absent when data is NULL */
+	uint8_t status;	     /* kw_status of reading it */
+};
+
 struct kw_plan {
 	struct {
 		struct kw_plan_node *item;
@@ -50,10 +64,13 @@ struct kw_plan {
 		struct kw_plan_load *item;
 		size_t nr, cap;
 	} loads;
-	uint8_t *storage;     /* scratch of the nodes, then text of the loads */
-	const uint8_t **data; /* of each node in this run, NULL when absent */
-	uint64_t *address;    /* of each node's object in this run */
-	uint8_t *reason;
+	uint8_t *text;	  /* of the loads */
+	uint8_t *scratch; /* row_size bytes for each row: spans that are not mapped */
+	size_t row_size, rows;
+	struct kw_plan_object *objects; /* one for each node, for each row */
+	struct kw_plan_object *row;	/* those of the row that was run or taken last */
+	struct kw_range *ranges;	/* of a fetch, and what a recheck reads */
+	uint64_t *pointers;
 	uint64_t *line; /* offsets from the span of the row's object: one for each cache line with a value in it */
 	size_t nr_lines;
 	bool flat;	   /* one object, and no string behind a pointer: see kw_plan_view() */
@@ -84,6 +101,19 @@ kw_status kw_plan_finish(kw_ctx *ctx, struct kw_plan *plan);
 kw_status kw_plan_run(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, struct kw_value *values);
 
 /**
+ * Fetch the objects of many rows with few calls: for memory that is copied. kw_plan_take() gives their values.
+ *
+ * @param addrs  the rows' objects, KW_PLAN_ROWS at most
+ */
+kw_status kw_plan_fetch(kw_ctx *ctx, struct kw_plan *plan, const uint64_t *addrs, size_t nr);
+
+/** Give the values of a row that was fetched; as kw_plan_run(). */
+kw_status kw_plan_take(kw_ctx *ctx, struct kw_plan *plan, size_t row, struct kw_value *values);
+
+/** For each of the nr rows that were fetched, tell what kw_plan_changed() tells of one. */
+void kw_plan_recheck(kw_ctx *ctx, struct kw_plan *plan, size_t nr, bool *ret_changed);
+
+/**
  * Tell whether the objects that the last run followed pointers to are no longer the ones pointed to: reads the
  * pointers again, past the cache of the pass.
  */
@@ -95,7 +125,7 @@ void kw_plan_forget(kw_ctx *ctx, const struct kw_plan *plan);
 /**
  * Begin to fetch the row's object, which will be loaded soon, when it is mapped.
  *
- * @return its span, for kw_plan_load() when the plan is flat; NULL when the row needs kw_plan_run()
+ * @return its span, for kw_plan_load() when the plan is flat; NULL when it is not mapped
  */
 const uint8_t *kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr);
 

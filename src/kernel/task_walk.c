@@ -39,20 +39,46 @@ static void note_damage(struct kw_pid_walk *walk, kw_status status)
 		walk->damage = status;
 }
 
-/* Begin to fetch all struct pids of a leaf: they do not depend on each other. */
-static void prefetch_pids(kw_ctx *ctx, const struct kw_kernel *kernel, const uint64_t *entries,
-			  unsigned int nr)
+/* Two pointers of each struct pid of a leaf. */
+struct leaf_pids {
+	uint64_t first[KW_XA_MAX_SLOTS][2];
+	kw_status status[KW_XA_MAX_SLOTS];
+};
+
+static void copy_pids(kw_ctx *ctx, const struct kw_kernel *kernel, const uint64_t *entries, unsigned int nr,
+		      struct leaf_pids *pids)
 {
-	if (kw_memory_is_read_once(ctx->target->memory))
-		return;
+	struct kw_range ranges[KW_XA_MAX_SLOTS];
+	unsigned int slot[KW_XA_MAX_SLOTS], used = 0;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		if (!kw_xa_is_pointer(entries[i]))
+			continue;
+		ranges[used] = (struct kw_range){ .addr = entries[i] + kernel->task.pid_tasks,
+						  .len = sizeof(pids->first[i]),
+						  .buf = pids->first[i] };
+		slot[used++] = i;
+	}
+	kw_gather(ctx, ranges, used);
+	for (unsigned int k = 0; k < used; k++)
+		pids->status[slot[k]] = ranges[k].status;
+}
+
+/* All are on their way before the first is looked at: they do not depend on each other. */
+static void look_at_pids(kw_ctx *ctx, const struct kw_kernel *kernel, const uint64_t *entries,
+			 unsigned int nr, struct leaf_pids *pids)
+{
 	for (unsigned int i = 0; i < nr; i++) {
 		const void *tasks = NULL;
 
 		if (kw_xa_is_pointer(entries[i]))
-			tasks = kw_view(ctx, entries[i] + kernel->task.pid_tasks, 2 * sizeof(uint64_t));
+			tasks = kw_view(ctx, entries[i] + kernel->task.pid_tasks, sizeof(pids->first[i]));
 		if (tasks)
 			__builtin_prefetch(tasks);
 	}
+	for (unsigned int i = 0; i < nr; i++)
+		if (kw_xa_is_pointer(entries[i]))
+			pids->status[i] = read_pid(ctx, kernel, entries[i], pids->first[i]);
 }
 
 /* Find the processes among the struct pids of a leaf. Returns how many. */
@@ -60,23 +86,24 @@ static unsigned int take_leaf(kw_ctx *ctx, const struct kw_kernel *kernel, struc
 			      const uint64_t *entries, unsigned int nr, uint64_t base,
 			      struct kw_task_ref *refs)
 {
+	struct leaf_pids pids;
 	unsigned int used = 0;
-	uint64_t first[2];
 
+	if (kw_memory_is_copied(ctx->target->memory))
+		copy_pids(ctx, kernel, entries, nr, &pids);
+	else
+		look_at_pids(ctx, kernel, entries, nr, &pids);
 	for (unsigned int i = 0; i < nr; i++) {
-		kw_status status;
-
 		if (!kw_xa_is_pointer(entries[i]))
 			continue;
-		status = read_pid(ctx, kernel, entries[i], first);
-		if (status) {
-			note_damage(walk, status);
+		if (pids.status[i]) {
+			note_damage(walk, pids.status[i]);
 			continue;
 		}
-		if (!first[KW_PIDTYPE_PID] || !first[KW_PIDTYPE_TGID])
+		if (!pids.first[i][KW_PIDTYPE_PID] || !pids.first[i][KW_PIDTYPE_TGID])
 			continue;
 		refs[used++] = (struct kw_task_ref){
-			.task = first[KW_PIDTYPE_PID] - kernel->task.pid_links,
+			.task = pids.first[i][KW_PIDTYPE_PID] - kernel->task.pid_links,
 			.pid_struct = entries[i],
 			.pid = (int32_t)(base + i),
 		};
@@ -93,7 +120,6 @@ bool kw_pid_walk_next(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid
 	*ret_nr = 0;
 	if (!nr)
 		return false;
-	prefetch_pids(ctx, kernel, entries, nr);
 	*ret_nr = take_leaf(ctx, kernel, walk, entries, nr, base, refs);
 	if (kw_fault_count(ctx) != faults) {
 		/* A struct pid that could not be had read as zeros: now it is known as failed. */
@@ -151,6 +177,22 @@ bool kw_task_is_alive(kw_ctx *ctx, const struct kw_kernel *kernel, const struct 
 bool kw_task_is_listed(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_task_ref *ref)
 {
 	return ref->pid_struct && names(ctx, &kernel->task, ref->pid_struct, ref->task);
+}
+
+void kw_tasks_are_listed(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_task_ref *refs,
+			 unsigned int nr, bool *ret_listed)
+{
+	const struct kw_task_layout *t = &kernel->task;
+	struct kw_range ranges[KW_TASK_BATCH];
+	uint64_t first[KW_TASK_BATCH];
+
+	for (unsigned int i = 0; i < nr; i++)
+		ranges[i] = (struct kw_range){ .addr = refs[i].pid_struct + t->pid_tasks,
+					       .len = sizeof(*first),
+					       .buf = &first[i] };
+	kw_gather(ctx, ranges, nr);
+	for (unsigned int i = 0; i < nr; i++)
+		ret_listed[i] = ranges[i].status == KW_OK && first[i] == refs[i].task + t->pid_links;
 }
 
 /*

@@ -61,6 +61,10 @@ bool kw_task_is_alive(kw_ctx *ctx, const struct kw_kernel *kernel, const struct 
  */
 bool kw_task_is_listed(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_task_ref *ref);
 
+/** For each of KW_TASK_BATCH tasks at most, tell what kw_task_is_listed() tells of one; in few calls. */
+void kw_tasks_are_listed(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_task_ref *refs,
+			 unsigned int nr, bool *ret_listed);
+
 /** Called with the address of each thread's task_struct; false stops. */
 typedef bool (*kw_thread_fn)(kw_ctx *ctx, uint64_t task, void *arg);
 

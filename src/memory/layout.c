@@ -24,11 +24,22 @@ static bool list_segments(struct kw_memory *memory)
 	return true;
 }
 
+static bool is_ram_mapped(const struct kw_memory *memory)
+{
+	for (size_t i = 0; i < memory->listed.nr; i++)
+		if (memory->listed.item[i].map && memory->listed.item[i].kind != KW_SEG_TEXT)
+			return true;
+	return false;
+}
+
 kw_status kw_memory_list_segments(kw_ctx *ctx, struct kw_memory *memory)
 {
 	if (ctx->reader)
 		kw_reader_reset(ctx->reader);
-	return list_segments(memory) ? KW_OK : kw_fail_nomem(ctx);
+	if (!list_segments(memory))
+		return kw_fail_nomem(ctx);
+	memory->copied = memory->once || !is_ram_mapped(memory);
+	return KW_OK;
 }
 
 const struct kw_segment *kw_segments(kw_ctx *ctx, size_t *ret_nr)

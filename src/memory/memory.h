@@ -58,8 +58,8 @@ enum kw_source_kind kw_memory_kind(const struct kw_memory *memory);
 /** True when the memory may change while it is read (live kernel, running QEMU, RAM file that somebody has open). */
 bool kw_memory_is_live(const struct kw_memory *memory);
 
-/** True when objects are to be copied with kw_fetch() or kw_read(), not looked at through kw_view(). */
-bool kw_memory_is_read_once(const struct kw_memory *memory);
+/** True when objects are to be copied, best many at once with kw_gather(): RAM is not mapped, or not to be looked at. */
+bool kw_memory_is_copied(const struct kw_memory *memory);
 
 /** How many bytes the file's headers promise and the file does not have: it was cut short. */
 uint64_t kw_memory_cut_off(const struct kw_memory *memory);
@@ -160,6 +160,20 @@ kw_status kw_walk_page_table(kw_ctx *ctx, uint64_t pgd, uint64_t addr, uint64_t 
  * @param ret_status  set when NULL is returned: KW_ABSENT, KW_EXCLUDED or KW_FAILED
  */
 const void *kw_fetch(kw_ctx *ctx, uint64_t addr, size_t len, void *scratch, kw_status *ret_status);
+
+/** One of several ranges to be copied. */
+struct kw_range {
+	uint64_t addr;
+	uint32_t len;
+	kw_status status; /* set: as of kw_read() */
+	void *buf;	  /* len bytes */
+};
+
+/**
+ * Copy many ranges in as few calls as pay, afresh: nothing comes from the cache of the pass. In any order; they may
+ * overlap.
+ */
+void kw_gather(kw_ctx *ctx, struct kw_range *ranges, size_t nr);
 
 /**
  * Number of mapped pages of this memory that have failed, in any context: a row whose reading raised it is redone or

@@ -176,9 +176,9 @@ bool kw_memory_is_live(const struct kw_memory *memory)
 	return memory->live;
 }
 
-bool kw_memory_is_read_once(const struct kw_memory *memory)
+bool kw_memory_is_copied(const struct kw_memory *memory)
 {
-	return memory->once;
+	return memory->copied;
 }
 
 uint64_t kw_memory_cut_off(const struct kw_memory *memory)

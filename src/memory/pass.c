@@ -47,6 +47,7 @@ void kw_reader_free(struct kw_reader *reader)
 {
 	if (!reader)
 		return;
+	free(reader->run);
 	if (reader->page_bytes)
 		munmap(reader->page_mapping, reader->page_mapping_size);
 	free(reader);
@@ -115,7 +116,7 @@ static ssize_t read_some(kw_ctx *ctx, uint64_t offset, void *buf, size_t len)
 	return (ssize_t)done;
 }
 
-static kw_status read_straight(kw_ctx *ctx, uint64_t offset, void *buf, size_t len)
+kw_status kw_read_straight(kw_ctx *ctx, uint64_t offset, void *buf, size_t len)
 {
 	return read_some(ctx, offset, buf, len) == (ssize_t)len ? KW_OK : KW_FAILED;
 }
@@ -219,7 +220,7 @@ kw_status kw_read_cached(kw_ctx *ctx, uint64_t offset, void *buf, size_t len)
 	uint8_t *to = buf;
 
 	if (goes_straight(ctx->reader, offset, len))
-		return read_straight(ctx, offset, buf, len);
+		return kw_read_straight(ctx, offset, buf, len);
 	while (len) {
 		uint64_t skip = offset % PAGE_BYTES;
 		size_t part = len < PAGE_BYTES - skip ? len : PAGE_BYTES - skip;
@@ -228,7 +229,7 @@ kw_status kw_read_cached(kw_ctx *ctx, uint64_t offset, void *buf, size_t len)
 
 		/* The rest of the page may be what can't be read. */
 		if (!bytes)
-			return read_straight(ctx, offset, to, len);
+			return kw_read_straight(ctx, offset, to, len);
 		if (skip + part > have)
 			return KW_FAILED;
 		memcpy(to, bytes + skip, part);

@@ -33,7 +33,8 @@ struct kw_memory {
 	bool live;
 	bool has_virtual; /* the source came with virtual addresses of its own */
 	bool no_mmap;
-	bool once; /* objects are copied with pread, though they are mapped: see kw_open_options */
+	bool copied; /* no RAM is mapped, or it is not to be looked at there: see kw_gather() */
+	bool once;   /* objects are copied with pread, though they are mapped: see kw_open_options */
 	int fd;
 	uint64_t file_size; /* UINT64_MAX where the file has none (kcore) */
 	uint64_t cut_off;   /* bytes that the headers promise and the file does not have */

@@ -46,6 +46,14 @@ struct pending {
 	bool damaged; /* a key could not be read, which has been counted */
 };
 
+/* Tasks whose objects one stage has fetched together. */
+struct batch {
+	const struct kw_stage *stage; /* NULL: none */
+	struct kw_task_ref refs[KW_PLAN_ROWS];
+	size_t nr, next;	    /* the next that will be asked for, or one after it */
+	bool is_good[KW_PLAN_ROWS]; /* nothing had changed when all was copied */
+};
+
 struct pendings {
 	struct pending *item;
 	size_t nr, cap;
@@ -81,6 +89,7 @@ struct kw_query {
 	kw_row_fn fn;
 	void *arg;
 	bool stop, failed;
+	struct batch batch;
 	int32_t leader_pid;
 	struct pendings pending;
 	struct key_values key_values;

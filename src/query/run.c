@@ -43,6 +43,54 @@ static bool is_task_of(const struct kw_value *pid, const struct kw_task_ref *ref
 }
 
 /*
+ * Fetch what a stage needs of many tasks. On a changing target each must still be the one that was found, and its
+ * objects its own, after all of them have been copied; those that are not will be read one by one.
+ */
+static void fetch_batch(kw_query *q, struct kw_stage *stage, size_t nr)
+{
+	struct batch *batch = &q->batch;
+	uint64_t tasks[KW_PLAN_ROWS];
+	bool is_listed[KW_PLAN_ROWS], is_changed[KW_PLAN_ROWS];
+
+	batch->stage = NULL;
+	for (size_t i = 0; i < nr; i++)
+		tasks[i] = batch->refs[i].task;
+	if (kw_plan_fetch(q->ctx, &stage->plan, tasks, nr) != KW_OK) {
+		q->failed = q->stop = true;
+		return;
+	}
+	batch->stage = stage;
+	batch->nr = nr;
+	batch->next = 0;
+	memset(batch->is_good, true, nr);
+	if (!q->kernel->is_live)
+		return;
+	kw_tasks_are_listed(q->ctx, q->kernel, batch->refs, (unsigned int)nr, is_listed);
+	kw_plan_recheck(q->ctx, &stage->plan, nr, is_changed);
+	for (size_t i = 0; i < nr; i++)
+		batch->is_good[i] = is_listed[i] && !is_changed[i];
+}
+
+/* Give a row that was fetched; false when it has to be run by itself. */
+static bool take_fetched(kw_query *q, struct kw_stage *stage, const struct kw_task_ref *ref,
+			 const struct kw_value *pid, kw_status *status)
+{
+	struct batch *batch = &q->batch;
+	size_t i = batch->next;
+
+	if (batch->stage != stage)
+		return false;
+	while (i < batch->nr && batch->refs[i].task != ref->task)
+		i++;
+	if (i == batch->nr || !batch->is_good[i])
+		return false;
+	batch->next = i + 1;
+	begin_row(q, ref);
+	*status = kw_stage_take(stage, &q->row, i, q->slots.values);
+	return !*status && (!pid || is_task_of(pid, ref));
+}
+
+/*
  * Run a stage on a task. On a changing target the task must still be the one that was found after its values have
  * been copied, and the objects they came from must still be its own; else the row is read again. A task that is not
  * alive, or of another ID, and yet is still in the table after all tries, has not ended.
@@ -54,6 +102,8 @@ static enum outcome run_stage(kw_query *q, struct kw_stage *stage, const struct 
 {
 	bool right = true;
 
+	if (take_fetched(q, stage, ref, pid, status))
+		return ROW_GOOD;
 	for (int tries = 0; tries < MAX_TRIES; tries++) {
 		bool alive;
 
@@ -294,6 +344,14 @@ static kw_status walk_pids(kw_query *q)
 	return KW_OK;
 }
 
+/* The stage that sees every task of a walk. */
+static struct kw_stage *first_stage(kw_query *q)
+{
+	if (q->selects_users || q->selects_names)
+		return &q->select;
+	return kw_query_is_ordered(q) ? &q->keys : &q->show;
+}
+
 /* Rows of a frozen target that are nothing but values of the task itself need no more than loading them. */
 static bool is_simple(const kw_query *q)
 {
@@ -313,10 +371,24 @@ static bool take_simple(kw_query *q, const struct kw_task_ref *ref, const uint8_
 	return true;
 }
 
-/* The objects of a batch do not depend on each other: all are on their way before the first is looked at. */
-static void take_batch(kw_query *q, const struct kw_task_ref *refs, unsigned int nr)
+/* Threads are found one by one, so that nothing is known of them beforehand. */
+static void copy_batch(kw_query *q, const struct kw_task_ref *refs, unsigned int nr)
 {
-	const struct kw_plan *plan = kw_query_is_ordered(q) ? &q->keys.plan : &q->show.plan;
+	struct kw_stage *stage = first_stage(q);
+
+	if (!q->threads || stage == &q->select) {
+		memcpy(q->batch.refs, refs, nr * sizeof(*refs));
+		fetch_batch(q, stage, nr);
+	}
+	for (unsigned int i = 0; i < nr && !q->stop; i++)
+		take_process(q, &refs[i]);
+	q->batch.stage = NULL;
+}
+
+/* The objects of a batch do not depend on each other: all are on their way before the first is looked at. */
+static void look_at_batch(kw_query *q, const struct kw_task_ref *refs, unsigned int nr)
+{
+	const struct kw_plan *plan = &first_stage(q)->plan;
 	const uint8_t *span[KW_TASK_BATCH];
 	uint64_t faults = kw_fault_count(q->ctx);
 	bool simple = is_simple(q);
@@ -341,14 +413,32 @@ static kw_status walk_all(kw_query *q)
 	if (status)
 		return kw_fail(q->ctx, KW_UNREADABLE, "%s: %s", kw_memory_name(q->ctx->target->memory),
 			       kw_error(q->ctx));
-	while (!q->stop && kw_pid_walk_next(q->ctx, q->kernel, &walk, refs, &nr))
-		take_batch(q, refs, nr);
+	while (!q->stop && kw_pid_walk_next(q->ctx, q->kernel, &walk, refs, &nr)) {
+		if (kw_memory_is_copied(q->ctx->target->memory))
+			copy_batch(q, refs, nr);
+		else
+			look_at_batch(q, refs, nr);
+	}
 	if (walk.damaged)
 		note_damage(q, walk.damage);
 	if (walk.xa.damaged)
 		note_damage(q, walk.xa.damage);
 	q->counts.damaged += walk.damaged + walk.xa.damaged - !!walk.damaged - !!walk.xa.damaged;
 	return KW_OK;
+}
+
+/* Fetch the columns of the pending rows from the first on: no more than will be shown. */
+static void fetch_pending(kw_query *q, size_t first)
+{
+	size_t nr = q->pending.nr - first;
+
+	if (q->limit && q->limit - q->counts.rows < nr)
+		nr = q->limit - q->counts.rows;
+	if (nr > KW_PLAN_ROWS)
+		nr = KW_PLAN_ROWS;
+	for (size_t i = 0; i < nr; i++)
+		q->batch.refs[i] = q->pending.item[first + i].ref;
+	fetch_batch(q, &q->show, nr);
 }
 
 /* The second step: the columns of the rows that are left, if they are still the same tasks. */
@@ -360,8 +450,12 @@ static void show_pending(kw_query *q)
 
 		if (q->limit && q->counts.rows == q->limit)
 			break;
-		show_row(q, &p->ref, &id, p->damaged);
+		if (i % KW_PLAN_ROWS == 0 && kw_memory_is_copied(q->ctx->target->memory))
+			fetch_pending(q, i);
+		if (!q->stop)
+			show_row(q, &p->ref, &id, p->damaged);
 	}
+	q->batch.stage = NULL;
 }
 
 static kw_status order_and_show(kw_query *q)

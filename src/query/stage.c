@@ -163,10 +163,8 @@ static void name_enumerator(kw_ctx *ctx, const struct kw_type *type, struct kw_v
 	value->type = type->encoding == KW_INT_SIGNED ? KW_VAL_INT : KW_VAL_UINT;
 }
 
-kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
+static void compute(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
 {
-	kw_status status = kw_plan_run(row->ctx, &stage->plan, row->task, values);
-
 	for (size_t i = 0; i < stage->constants.nr; i++)
 		values[stage->constants.item[i].slot] = stage->constants.item[i].value;
 	for (size_t i = 0; i < stage->computed.nr; i++) {
@@ -177,5 +175,20 @@ kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_val
 		else
 			name_enumerator(row->ctx, item->enumeration, &values[item->out]);
 	}
+}
+
+kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
+{
+	kw_status status = kw_plan_run(row->ctx, &stage->plan, row->task, values);
+
+	compute(stage, row, values);
+	return status;
+}
+
+kw_status kw_stage_take(struct kw_stage *stage, struct kw_row *row, size_t fetched, struct kw_value *values)
+{
+	kw_status status = kw_plan_take(row->ctx, &stage->plan, fetched, values);
+
+	compute(stage, row, values);
 	return status;
 }

@@ -63,6 +63,9 @@ kw_status kw_stage_finish(kw_ctx *ctx, struct kw_stage *stage);
 /** Fetch and compute the columns of one row. Returns the state of the task_struct's memory. */
 kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_value *values);
 
+/** As kw_stage_run(), of a row that kw_plan_fetch() has fetched. */
+kw_status kw_stage_take(struct kw_stage *stage, struct kw_row *row, size_t fetched, struct kw_value *values);
+
 /**
  * Bind a column by its name: a field, an alias, or a raw path.
  *

@@ -60,12 +60,11 @@ static uint32_t make_plan(const char *base, const char *paths)
 	return nr;
 }
 
-static void expect_run_at(uint64_t addr, uint32_t nr, kw_status want_status, const char *want)
+static void expect_now(uint32_t nr, kw_status status, kw_status want_status, const char *want)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	kw_status status = kw_plan_run(g.ctx, &plan, addr, values);
 
 	cr_assert(out);
 	for (uint32_t i = 0; i < nr; i++) {
@@ -76,6 +75,21 @@ static void expect_run_at(uint64_t addr, uint32_t nr, kw_status want_status, con
 	cr_expect_eq(status, want_status, "status %d instead of %d", status, want_status);
 	cr_expect_str_eq(text, want, "got:  %s\nwant: %s", text, want);
 	free(text);
+}
+
+/* Run by itself, and fetched with others: all the same. */
+static void expect_run_at(uint64_t addr, uint32_t nr, kw_status want_status, const char *want)
+{
+	const uint64_t rows[] = { thing, addr, 0, addr };
+	bool changed[4];
+
+	expect_now(nr, kw_plan_run(g.ctx, &plan, addr, values), want_status, want);
+	cr_assert_eq(kw_plan_fetch(g.ctx, &plan, rows, 4), KW_OK);
+	expect_now(nr, kw_plan_take(g.ctx, &plan, 3, values), want_status, want);
+	kw_plan_take(g.ctx, &plan, 2, values);
+	expect_now(nr, kw_plan_take(g.ctx, &plan, 1, values), want_status, want);
+	kw_plan_recheck(g.ctx, &plan, 4, changed);
+	cr_expect_not(changed[0] || changed[1] || changed[2] || changed[3]);
 }
 
 static void expect_values(const char *paths, uint64_t addr, kw_status status, const char *want)

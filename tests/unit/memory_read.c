@@ -124,6 +124,86 @@ Test(memory_read, outside_of_a_pass_nothing_is_cached)
 	image_free(&ram);
 }
 
+static void check_gathered(const struct image *ram, const struct kw_range *range)
+{
+	cr_expect_eq(range->status, KW_OK, "at 0x%lx", range->addr);
+	cr_expect_arr_eq(range->buf, ram->bytes + (range->addr - DIRECT), range->len);
+}
+
+/* In any order, overlapping, far and near, and each with its own fate. */
+Test(memory_read, gathering)
+{
+	static const struct {
+		uint64_t at;
+		uint32_t len;
+	} wanted[] = { { 0x9000, 100 }, { 0x1000, 8 },	    { 0x1004, 8 },   { 0x1ffc, 8 },  { 0x1000, 3000 },
+		       { 0x8fff, 1 },	{ 0x20000, 60000 }, { 0xffff0, 16 }, { 0xff000, 0 }, { 0x1000, 8 } };
+	static uint8_t bytes[11][65536];
+	struct image ram = make_ram();
+
+	for (int way = 0; way < 2; way++) {
+		struct kw_range ranges[12];
+		struct image_target target;
+		size_t nr = 0;
+
+		open_direct(&target, &ram, way ? &with_pread : NULL);
+		for (; nr < sizeof(wanted) / sizeof(*wanted); nr++)
+			ranges[nr] = (struct kw_range){ DIRECT + wanted[nr].at, wanted[nr].len, KW_INVALID,
+							bytes[nr] };
+		ranges[nr++] = (struct kw_range){ DIRECT + ram.size - 4, 8, KW_OK, bytes[10] };
+		ranges[nr++] = (struct kw_range){ UINT64_MAX - 3, 8, KW_OK, bytes[10] };
+		kw_gather(&target.ctx, ranges, nr);
+		for (size_t i = 0; i < nr - 2; i++)
+			check_gathered(&ram, &ranges[i]);
+		cr_expect_eq(ranges[nr - 2].status, KW_ABSENT);
+		cr_expect_eq(ranges[nr - 1].status, KW_ABSENT);
+		/* 0x1000 to 0x2004, 0x8fff to 0x9064, 0x20000 and the end: the one that wants nothing costs nothing. */
+		if (way)
+			cr_expect_leq(kw_counters(&target.ctx)->preads, 5);
+		image_close(&target);
+	}
+	image_free(&ram);
+}
+
+/* The file ends in the middle of a run. */
+Test(memory_read, gathering_from_a_file_that_was_cut_short)
+{
+	struct image ram = make_ram();
+	struct image_target target;
+	uint8_t bytes[3][16];
+	struct kw_range ranges[] = { { DIRECT + 0x1000, 16, KW_OK, bytes[0] },
+				     { DIRECT + 0x17f8, 16, KW_OK, bytes[1] },
+				     { DIRECT + 0x1900, 16, KW_OK, bytes[2] } };
+
+	open_direct(&target, &ram, &with_pread);
+	cr_assert_eq(ftruncate(target.fd, 0x1800), 0);
+	kw_gather(&target.ctx, ranges, 3);
+	check_gathered(&ram, &ranges[0]);
+	cr_expect_eq(ranges[1].status, KW_FAILED);
+	cr_expect_eq(ranges[2].status, KW_FAILED);
+	image_close(&target);
+	image_free(&ram);
+}
+
+/* Past what the pass has kept. */
+Test(memory_read, gathering_is_fresh)
+{
+	struct image ram = make_ram();
+	struct image_target target;
+	uint64_t value, gathered = 0, other = 77;
+	struct kw_range range = { DIRECT + 0x5000, 8, KW_OK, &gathered };
+
+	open_direct(&target, &ram, &with_pread);
+	kw_pass_begin(&target.ctx);
+	kw_read_u64(&target.ctx, DIRECT + 0x5000, &value);
+	cr_assert_eq(pwrite(target.fd, &other, 8, 0x5000), 8);
+	kw_gather(&target.ctx, &range, 1);
+	cr_expect_eq(gathered, 77);
+	kw_pass_end(&target.ctx);
+	image_close(&target);
+	image_free(&ram);
+}
+
 /* More pages than the cache holds, in an order that makes them meet. */
 Test(memory_read, the_cache_never_mixes_pages_up)
 {
