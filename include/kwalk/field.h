@@ -15,17 +15,31 @@
 extern "C" {
 #endif
 
+/** A source of rows: what a query can be asked of. All strings are static. */
+struct kw_source {
+	const char *name;    /**< "tasks", "cpus", ... */
+	const char *help;    /**< one line: what a row is */
+	const char *columns; /**< shown when a query names none */
+};
+
+/** Return the source of this name, or NULL. */
+KW_API const struct kw_source *kw_source_find(const char *name);
+
+/** Return the i-th source, NULL past the last one. */
+KW_API const struct kw_source *kw_source_at(size_t i);
+
 /** What a field belongs to: one row of that source has one value of it. */
 enum kw_scope {
 	KW_SCOPE_TASK = 1,   /**< a process: sums over its threads where /proc sums */
 	KW_SCOPE_THREAD = 2, /**< a single thread */
 	KW_SCOPE_BOTH = 3,
+	KW_SCOPE_ROW = 4, /**< a row of a source other than tasks and threads */
 };
 
 /** What a field costs to fetch. */
 enum kw_cost {
-	KW_COST_OBJECT,	 /**< lies in the task itself */
-	KW_COST_POINTER, /**< in an object that the task points to */
+	KW_COST_OBJECT,	 /**< lies in the task, or the row's object, itself */
+	KW_COST_POINTER, /**< in an object that it points to */
 	KW_COST_THREADS, /**< every thread of the process is visited */
 	KW_COST_PERCPU,	 /**< a value per CPU is added up */
 };
@@ -44,18 +58,22 @@ struct kw_field {
 	const char *origin; /**< kernel structure and member, or how it is computed */
 };
 
-/** Return the field with this name or alias, or NULL. */
-KW_API const struct kw_field *kw_field_find(const char *name);
+/**
+ * Return the field of a source with this name or alias, or NULL.
+ *
+ * @param source  a source's name; NULL: tasks. tasks and threads have the same fields
+ */
+KW_API const struct kw_field *kw_field_find(const char *source, const char *name);
 
-/** Return the i-th field of the catalogue, NULL past its end. */
-KW_API const struct kw_field *kw_field_at(size_t i);
+/** Return the i-th field of a source (NULL: tasks), NULL past its last one. */
+KW_API const struct kw_field *kw_field_at(const char *source, size_t i);
 
 /**
- * Tell whether the kernel in the target has what a field needs.
+ * Tell whether the kernel in the target has what a field of a source needs.
  *
  * @return KW_OK; KW_NOTFOUND with the missing member or symbol in kw_error()
  */
-KW_API kw_status kw_field_available(kw_ctx *ctx, const struct kw_field *field);
+KW_API kw_status kw_field_available(kw_ctx *ctx, const char *source, const struct kw_field *field);
 
 #ifdef __cplusplus
 }

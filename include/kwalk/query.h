@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Asking for rows: processes or threads, with columns, selectors, order and limit.
+ * Asking for rows: processes, threads, or those of another source, with columns, selectors, order and limit.
  *
  * A query fetches what its selectors need, then what its order needs for the rows that are left, then the rest for
  * the rows that will be shown.
@@ -19,7 +19,9 @@ extern "C" {
 /** A query, by its parts; begins with its own size. NULL and 0 mean: not restricted. Strings are read at once. */
 struct kw_query_options {
 	size_t size;
-	const char *source; /**< "tasks" (default): processes; "threads": every thread, grouped by process */
+	const char *
+		source; /**< "tasks" (default): processes; "threads": every thread, grouped by process; or one of
+				  kw_source_at(): rows that can't be selected and have no forest */
 	const char *
 		columns; /**< names, aliases or raw paths (task.signal.oom_score_adj), separated by commas, each
 				  with an optional =HEADER */
@@ -34,13 +36,13 @@ struct kw_query_options {
 
 typedef struct kw_query kw_query;
 
-/** What a row is, beside its values. */
+/** What a row is, beside its values; of sources other than tasks and threads only the address is set. */
 struct kw_row_identity {
 	int32_t pid; /**< of the process (thread-group ID) */
 	int32_t tid; /**< of the thread; pid for a row of a process */
 	uint64_t start_time; /**< ns since boot: (tid, start_time) is the identity, tid alone is reused; 0 when the query did
 				  not need it */
-	uint64_t address;   /**< of the task_struct */
+	uint64_t address;   /**< of the task_struct, or the row's object; 0 when it is none */
 	unsigned int depth; /**< in the forest, else 0 */
 };
 

@@ -36,28 +36,28 @@ static struct kw_value text_or_absent(const char *text)
 	return cli_text(text);
 }
 
-static struct kw_value availability(struct cli *cli, bool open, const struct kw_field *field)
+static struct kw_value availability(struct cli *cli, bool open, const char *source,
+				    const struct kw_field *field)
 {
 	if (!open)
 		return text_or_absent("");
-	return cli_text(kw_field_available(cli->ctx, field) == KW_OK ? "yes" : kw_error(cli->ctx));
+	return cli_text(kw_field_available(cli->ctx, source, field) == KW_OK ? "yes" : kw_error(cli->ctx));
 }
 
-static int print_fields(struct cli *cli, bool open, enum kw_scope scope)
+static void print_source(struct cli *cli, bool open, const char *source, kw_writer *writer)
 {
+	enum kw_scope scope = strcmp(source, "threads") == 0 ? KW_SCOPE_THREAD : KW_SCOPE_TASK | KW_SCOPE_ROW;
 	const struct kw_field *f;
-	kw_writer *writer;
-	int code = cli_writer(cli, columns, sizeof(columns) / sizeof(columns[0]), false, &writer);
 
-	for (size_t i = 0; !code && (f = kw_field_at(i)); i++) {
+	for (size_t i = 0; (f = kw_field_at(source, i)); i++) {
 		struct kw_value row[] = {
 			cli_text(f->name),
 			text_or_absent(f->aliases),
 			cli_text(kw_value_type_name(f->type)),
 			text_or_absent(kw_unit_name(f->unit)),
-			cli_text(scope_name(f->scope)),
+			cli_text(f->scope == KW_SCOPE_ROW ? source : scope_name(f->scope)),
 			cli_text(cost_name(f->cost)),
-			availability(cli, open, f),
+			availability(cli, open, source, f),
 			cli_text(f->origin),
 			cli_text(f->help),
 		};
@@ -65,26 +65,48 @@ static int print_fields(struct cli *cli, bool open, enum kw_scope scope)
 		if (f->scope & scope)
 			kw_writer_row(writer, row, 0);
 	}
+}
+
+static int print_fields(struct cli *cli, bool open, const char *wanted)
+{
+	const struct kw_source *source;
+	kw_writer *writer;
+	int code = cli_writer(cli, columns, sizeof(columns) / sizeof(columns[0]), false, &writer);
+
+	if (code)
+		return code;
+	for (size_t i = 0; (source = kw_source_at(i)); i++)
+		/* Fields that tasks and threads share are told once. */
+		if (wanted ? strcmp(source->name, wanted) == 0 : strcmp(source->name, "threads") != 0)
+			print_source(cli, open, source->name, writer);
 	return code ? code : cli_writer_end(cli, writer, EXIT_OK);
+}
+
+static int unknown_source(const char *name)
+{
+	const struct kw_source *source;
+	char known[256] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; (source = kw_source_at(i)) && used < sizeof(known); i++)
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
+					 source->name);
+	return cli_usage(&cmd_fields, "unknown source \"%s\": %s", name, known);
 }
 
 /* The catalogue itself needs no target: where none was named and the live kernel can't be read, HERE stays empty. */
 static int run(struct cli *cli, int argc, char **argv)
 {
-	enum kw_scope scope = KW_SCOPE_BOTH;
+	const char *source = NULL;
 	bool open = false;
 	int code;
 
 	if (!cli_options_only(cli, &cmd_fields, argc, argv, &code))
 		return code;
 	if (optind < argc) {
-		if (strcmp(argv[optind], "tasks") == 0)
-			scope = KW_SCOPE_TASK;
-		else if (strcmp(argv[optind], "threads") == 0)
-			scope = KW_SCOPE_THREAD;
-		else
-			return cli_usage(&cmd_fields, "unknown source \"%s\": tasks or threads",
-					 argv[optind]);
+		source = argv[optind];
+		if (!kw_source_find(source))
+			return unknown_source(source);
 		if (optind + 1 < argc)
 			return cli_usage(&cmd_fields, "unexpected argument \"%s\"", argv[optind + 1]);
 	}
@@ -101,14 +123,14 @@ static int run(struct cli *cli, int argc, char **argv)
 		cli->ctx = kw_new();
 		open = cli->ctx && kw_open(cli->ctx, NULL, &opts) == KW_OK;
 	}
-	return print_fields(cli, open, scope);
+	return print_fields(cli, open, source);
 }
 
 const struct command cmd_fields = {
 	"fields",
 	run,
 	"list the fields that can be asked for",
-	"Usage: kwalk fields [tasks|threads]\n"
+	"Usage: kwalk fields [SOURCE]\n"
 	"\n"
 	"Lists every field with its aliases, type, unit (as JSON shows it), cost, whether\n"
 	"the target's kernel has it or what is missing, origin in the kernel, meaning.\n"

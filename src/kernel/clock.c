@@ -9,9 +9,11 @@
  * The update is a timer tick old at most while a CPU is busy, longer while all are idle; for the live kernel the
  * system clock is asked instead.
  */
+#include "kernel/source.h"
+
+#include <stdio.h>
 #include <time.h>
 
-#include "kernel/kernel.h"
 #include "memory/memory.h"
 #include "type/btf.h"
 #include "type/origin.h"
@@ -35,62 +37,95 @@ static bool has_tk_data(kw_ctx *ctx)
 	return types && kw_btf_find(kw_types_kernel(types), "tk_data", KW_BTF_STRUCT, &id);
 }
 
+struct clock_layout {
+	uint64_t timekeeper; /* address */
+	uint64_t base, nsec, shift, offs_boot, offs_real;
+	char missing[32]; /* a member that this kernel lacks, "" when there is none */
+};
+
 /*
  * Find the timekeeper: timekeeper_data[0].timekeeper since 6.17, tk_core.timekeeper of a struct tk_data since 6.13;
  * before, tk_core is an anonymous structure (so not in BTF) whose seqcount takes the first 8 bytes.
  */
-static kw_status find_timekeeper(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t *ret)
+static uint64_t find_timekeeper(kw_ctx *ctx, const struct kw_kernel *kernel)
 {
 	const struct kw_globals *g = &kernel->globals;
 	uint64_t base = g->timekeeper_data != KW_NO_ADDR ? g->timekeeper_data : g->tk_core;
-	struct kw_member member;
+	uint64_t offset = has_tk_data(ctx) ? kw_offset_or_none(ctx, "tk_data", "timekeeper") : 8;
 
-	if (base == KW_NO_ADDR)
-		return kw_fail(ctx, KW_NOTFOUND,
-			       "no symbol tk_core or timekeeper_data: the time is not known");
-	*ret = base + 8;
-	if (!has_tk_data(ctx))
-		return KW_OK;
-	if (kw_type_offset(ctx, "tk_data", "timekeeper", &member))
-		return ctx->status;
-	*ret = base + member.bit_offset / 8;
+	return base == KW_NO_ADDR || offset == KW_NO_ADDR ? KW_NO_ADDR : base + offset;
+}
+
+static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layout)
+{
+	struct clock_layout *l = layout;
+	const struct {
+		const char *path;
+		uint64_t *offset;
+	} wanted[] = {
+		{ "tkr_mono.base", &l->base },	 { "tkr_mono.xtime_nsec", &l->nsec },
+		{ "tkr_mono.shift", &l->shift }, { "offs_boot", &l->offs_boot },
+		{ "offs_real", &l->offs_real },
+	};
+
+	l->timekeeper = find_timekeeper(ctx, kernel);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		*wanted[i].offset = kw_offset_or_none(ctx, "timekeeper", wanted[i].path);
+		if (*wanted[i].offset == KW_NO_ADDR)
+			snprintf(l->missing, sizeof(l->missing), "%s", wanted[i].path);
+	}
+	return KW_OK;
+}
+
+static const struct kw_subject subject = { sizeof(struct clock_layout), resolve };
+
+static kw_status read_timekeeper(kw_ctx *ctx, const struct clock_layout *l, struct kw_clock *ret)
+{
+	uint64_t base, nsec, offs_boot, offs_real, mono, at = l->timekeeper;
+	uint32_t shift;
+	kw_status status = kw_read_u64(ctx, at + l->base, &base);
+
+	if (!status)
+		status = kw_read_u64(ctx, at + l->nsec, &nsec);
+	if (!status)
+		status = kw_read_u32(ctx, at + l->shift, &shift);
+	if (!status)
+		status = kw_read_u64(ctx, at + l->offs_boot, &offs_boot);
+	if (!status)
+		status = kw_read_u64(ctx, at + l->offs_real, &offs_real);
+	if (status)
+		return kw_fail(ctx, status, "the timekeeper can't be read: the time is not known");
+	if (!base && !offs_boot && !offs_real)
+		return kw_fail(ctx, KW_FORMAT, "the timekeeper is all zeros: the time is not known");
+	mono = base + (nsec >> (shift & 63));
+	*ret = (struct kw_clock){
+		.boottime = mono + offs_boot,
+		.realtime = mono + offs_real,
+		.monotonic = mono,
+	};
 	return KW_OK;
 }
 
 kw_status kw_clock_read(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_clock *ret)
 {
-	static const char *const paths[] = { "tkr_mono.base", "tkr_mono.xtime_nsec", "tkr_mono.shift",
-					     "offs_boot", "offs_real" };
-	const struct kw_type *timekeeper;
-	struct kw_value v[5];
-	struct kw_plan plan = { 0 };
-	uint64_t addr = 0, mono;
-	kw_status status;
+	const struct clock_layout *l;
 
 	if (kw_memory_kind(ctx->target->memory) == KW_SOURCE_LIVE) {
-		*ret = (struct kw_clock){ host_clock(CLOCK_BOOTTIME), host_clock(CLOCK_REALTIME) };
+		*ret = (struct kw_clock){
+			.boottime = host_clock(CLOCK_BOOTTIME),
+			.realtime = host_clock(CLOCK_REALTIME),
+			.monotonic = host_clock(CLOCK_MONOTONIC),
+		};
 		return KW_OK;
 	}
-	status = find_timekeeper(ctx, kernel, &addr);
-	if (!status)
-		status = kw_type_find(ctx, "struct timekeeper", &timekeeper);
-	for (uint32_t i = 0; !status && i < 5; i++) {
-		struct kw_path path;
-
-		status = kw_path_compile(ctx, timekeeper, paths[i], &path);
-		if (!status)
-			status = kw_plan_add(ctx, &plan, &path, i);
-	}
-	if (!status)
-		status = kw_plan_finish(ctx, &plan);
-	if (!status)
-		status = kw_plan_run(ctx, &plan, addr, v);
-	if (!status && !v[0].u && !v[3].u && !v[4].u)
-		status = kw_fail(ctx, KW_FORMAT, "the timekeeper is all zeros: the time is not known");
-	if (!status) {
-		mono = v[0].u + (v[1].u >> (v[2].u & 63));
-		*ret = (struct kw_clock){ .boottime = mono + v[3].u, .realtime = mono + v[4].u };
-	}
-	kw_plan_deinit(&plan);
-	return status;
+	l = kw_layout_get(ctx, kernel, &subject);
+	if (!l)
+		return ctx->status;
+	if (l->timekeeper == KW_NO_ADDR)
+		return kw_fail(ctx, KW_NOTFOUND,
+			       "no symbol tk_core or timekeeper_data: the time is not known");
+	if (*l->missing)
+		return kw_fail(ctx, KW_NOTFOUND, "struct timekeeper has no %s: the time is not known",
+			       l->missing);
+	return read_timekeeper(ctx, l, ret);
 }

@@ -28,11 +28,14 @@ struct kw_thread_sums {
 struct kw_row {
 	kw_ctx *ctx;
 	const struct kw_kernel *kernel;
-	uint64_t task;		      /* address of the task_struct */
+	uint64_t task;		      /* address of the task_struct; in other sources of the row's object */
+	uint32_t index;		      /* number of the row's CPU, interrupt, ... in sources that have one */
+	uint32_t cpu;		      /* in sources with a row for each CPU of a thing */
 	bool is_thread;		      /* a row of a thread: no sums */
 	const struct kw_clock *clock; /* of this run, NULL when not known */
 	struct kw_cputime *cputime;   /* cputime.c's plan and the sums of this row */
 	struct kw_users *users;	      /* user.c's names */
+	struct kw_idle_memory *idle;  /* cpu_time.c's: what the rows of the runs before showed */
 	char text[KW_ROW_TEXT];	      /* strings made by compute() */
 	size_t text_used;
 };

@@ -1,62 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The catalogue: the tables of all subjects, and looking things up in them. */
+/* Making the values of fields. */
 #include <stddef.h>
 #include <string.h>
 
 #include "kernel/field_table.h"
-#include "util/error.h"
-
-static const struct kw_field_table *const tables[] = { &kw_task_fields, &kw_mm_fields, &kw_cputime_fields };
-
-#define NR_TABLES (sizeof(tables) / sizeof(tables[0]))
 
 const struct kw_field_def *kw_field_def(const struct kw_field *field)
 {
 	return (const struct kw_field_def *)((const char *)field - offsetof(struct kw_field_def, pub));
-}
-
-static bool has_alias(const char *aliases, const char *name)
-{
-	size_t len = strlen(name);
-
-	while (*aliases) {
-		size_t span = strcspn(aliases, ",");
-
-		if (span == len && memcmp(aliases, name, len) == 0)
-			return true;
-		aliases += span + (aliases[span] == ',');
-	}
-	return false;
-}
-
-const struct kw_field *kw_field_find(const char *name)
-{
-	const struct kw_field *field;
-
-	for (size_t i = 0; (field = kw_field_at(i)); i++)
-		if (strcmp(field->name, name) == 0 || (*name && has_alias(field->aliases, name)))
-			return field;
-	return NULL;
-}
-
-const struct kw_field *kw_field_at(size_t i)
-{
-	for (size_t t = 0; t < NR_TABLES; t++) {
-		if (i < tables[t]->nr)
-			return &tables[t]->fields[i].pub;
-		i -= tables[t]->nr;
-	}
-	return NULL;
-}
-
-kw_status kw_field_available(kw_ctx *ctx, const struct kw_field *field)
-{
-	const struct kw_field_def *def = kw_field_def(field);
-	const struct kw_kernel *kernel;
-	struct kw_path path;
-	kw_status status = kw_kernel_get(ctx, &kernel);
-
-	return status ? status : kw_path_compile(ctx, kernel->task_struct, def->needs[0], &path);
 }
 
 void kw_set_string(struct kw_value *out, const char *str)

@@ -172,6 +172,7 @@ void kw_kernel_free(struct kw_kernel *kernel)
 {
 	if (!kernel)
 		return;
+	kw_layouts_free(kernel->layouts);
 	free(kernel->percpu_offset);
 	free(kernel);
 }

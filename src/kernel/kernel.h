@@ -49,6 +49,8 @@ struct kw_task_layout {
 	uint64_t comm;	      /* task_struct.comm */
 };
 
+struct kw_layout; /* kernel/source.h */
+
 struct kw_kernel {
 	const struct kw_type *task_struct;
 	struct kw_globals globals;
@@ -57,6 +59,7 @@ struct kw_kernel {
 	unsigned int nr_cpus;		  /* length of percpu_offset; 0 when it is not known */
 	bool has_group_exit_code_in_stat; /* since 5.17: see kernel/task.c */
 	bool is_live;
+	struct kw_layout *layouts; /* of the subjects that were asked for, under a lock of sources.c */
 };
 
 /**
@@ -69,10 +72,14 @@ kw_status kw_kernel_get(kw_ctx *ctx, const struct kw_kernel **ret);
 /** Free a kernel. NULL is accepted. */
 void kw_kernel_free(struct kw_kernel *kernel);
 
+/** Free the layouts of subjects. NULL is accepted. */
+void kw_layouts_free(struct kw_layout *layouts);
+
 /** The kernel's clocks at the moment of its last update, in nanoseconds. */
 struct kw_clock {
-	uint64_t boottime; /* since boot, suspend included */
-	uint64_t realtime; /* since the epoch */
+	uint64_t boottime;  /* since boot, suspend included */
+	uint64_t realtime;  /* since the epoch */
+	uint64_t monotonic; /* since boot, without suspend */
 };
 
 /** Read the kernel's clocks: the host's own for the live kernel, else the timekeeper's last update. */

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/cpu.h"
 #include "memory/memory.h"
 #include "util/array.h"
 #include "util/error.h"
+#include "util/nearest.h"
 
 #define MAX_COLUMNS 256
 
@@ -68,7 +70,7 @@ static kw_status add_column(kw_query *q, const char *element, size_t len)
 		return kw_fail_nomem(q->ctx);
 	if (q->columns.nr == MAX_COLUMNS)
 		return kw_fail(q->ctx, KW_INVALID, "more than %d columns", MAX_COLUMNS);
-	status = kw_bind(q->ctx, q->kernel, name, &binding);
+	status = kw_bind(q->ctx, &q->root, name, &binding);
 	if (status)
 		return status;
 	if (equals) {
@@ -91,7 +93,7 @@ static kw_status add_sort_key(kw_query *q, const char *element, size_t len)
 		return kw_fail_nomem(q->ctx);
 	if (q->sort.nr == MAX_COLUMNS)
 		return kw_fail(q->ctx, KW_INVALID, "more than %d sort keys", MAX_COLUMNS);
-	status = kw_bind(q->ctx, q->kernel, name, &key.binding);
+	status = kw_bind(q->ctx, &q->root, name, &key.binding);
 	if (status)
 		return kw_fail_in(q->ctx, "sort");
 	return kw_array_push(&q->sort, key) ? KW_OK : kw_fail_nomem(q->ctx);
@@ -168,21 +170,45 @@ static kw_status add_name(kw_query *q, const char *element, size_t len)
 	return kw_names_add(&q->names, element, len) ? KW_OK : kw_fail_nomem(q->ctx);
 }
 
+static kw_status parse_source(kw_query *q, const struct kw_query_options *o)
+{
+	const struct kw_source_def *source = kw_source_def(o->source);
+	const struct kw_source *known;
+
+	if (!source) {
+		struct kw_nearest nearest = { .want = o->source };
+		char text[256];
+
+		for (size_t i = 0; (known = kw_source_at(i)); i++)
+			kw_nearest_offer(&nearest, known->name);
+		kw_nearest_text(&nearest, text, sizeof(text));
+		return kw_fail(q->ctx, KW_INVALID, "unknown source \"%s\"%s", o->source,
+			       *text ? text : "; kwalk fields lists all");
+	}
+	if (source->walk && (o->pids || o->users || o->names || o->forest))
+		return kw_fail(
+			q->ctx, KW_INVALID,
+			"rows of %s are no processes: they can't be selected by ID, user or name, and have "
+			"no forest",
+			source->pub.name);
+	q->threads = strcmp(source->pub.name, "threads") == 0;
+	q->root = (struct kw_root){ .kernel = q->kernel, .source = source };
+	return kw_source_type(q->ctx, source, &q->root.type);
+}
+
 static kw_status parse_options(kw_query *q, const struct kw_query_options *o)
 {
-	kw_status status;
+	kw_status status = parse_source(q, o);
 
-	if (o->source && strcmp(o->source, "threads") == 0)
-		q->threads = true;
-	else if (o->source && strcmp(o->source, "tasks") != 0)
-		return kw_fail(q->ctx, KW_INVALID, "unknown source \"%s\": expected tasks or threads",
-			       o->source);
+	if (status)
+		return status;
 	q->limit = o->limit;
 	q->forest = o->forest;
 	q->selects_pids = o->pids;
 	q->selects_users = o->users;
 	q->selects_names = o->names;
-	status = each_element(q, "columns", o->columns ? o->columns : "pid,comm", add_column);
+	status =
+		each_element(q, "columns", o->columns ? o->columns : q->root.source->pub.columns, add_column);
 	if (!status && o->sort)
 		status = each_element(q, "sort keys", o->sort, add_sort_key);
 	if (!status && o->pids)
@@ -205,13 +231,13 @@ static kw_status build_show(kw_query *q)
 	kw_status status = KW_OK;
 
 	for (uint32_t i = 0; !status && i < q->columns.nr; i++)
-		status = kw_stage_add(q->ctx, q->kernel, &q->show, &q->slots, &q->columns.item[i], i);
+		status = kw_stage_add(q->ctx, &q->root, &q->show, &q->slots, &q->columns.item[i], i);
 	q->check_pid = q->slots.nr++;
 	if (!status)
-		status = kw_stage_add_path(q->ctx, q->kernel, &q->show, "pid", q->check_pid);
+		status = kw_stage_add_path(q->ctx, &q->root, &q->show, "pid", q->check_pid);
 	if (!status && kw_query_is_ordered(q)) {
 		q->check_start = q->slots.nr++;
-		status = kw_stage_add_path(q->ctx, q->kernel, &q->show, "start_boottime", q->check_start);
+		status = kw_stage_add_path(q->ctx, &q->root, &q->show, "start_boottime", q->check_start);
 	}
 	return status ? status : kw_stage_finish(q->ctx, &q->show);
 }
@@ -223,9 +249,9 @@ static kw_status build_select(kw_query *q)
 	q->select_uid = q->slots.nr++;
 	q->select_comm = q->slots.nr++;
 	if (q->selects_users)
-		status = kw_stage_add_path(q->ctx, q->kernel, &q->select, "real_cred.euid", q->select_uid);
+		status = kw_stage_add_path(q->ctx, &q->root, &q->select, "real_cred.euid", q->select_uid);
 	if (!status && q->selects_names)
-		status = kw_stage_add_path(q->ctx, q->kernel, &q->select, "comm", q->select_comm);
+		status = kw_stage_add_path(q->ctx, &q->root, &q->select, "comm", q->select_comm);
 	return status ? status : kw_stage_finish(q->ctx, &q->select);
 }
 
@@ -237,19 +263,24 @@ static kw_status build_keys(kw_query *q)
 	q->first_key = q->slots.nr;
 	q->slots.nr += (uint32_t)q->sort.nr;
 	for (uint32_t i = 0; !status && i < q->sort.nr; i++)
-		status = kw_stage_add(q->ctx, q->kernel, &q->keys, &q->slots, &q->sort.item[i].binding,
+		status = kw_stage_add(q->ctx, &q->root, &q->keys, &q->slots, &q->sort.item[i].binding,
 				      q->first_key + i);
 	q->tid_slot = q->slots.nr;
 	q->start_slot = q->slots.nr + 1;
 	q->ppid_slot = q->slots.nr + 2;
 	q->slots.nr += 3;
 	for (uint32_t i = 0; !status && i < 3; i++)
-		status = kw_stage_add_path(q->ctx, q->kernel, &q->keys, paths[i], q->tid_slot + i);
+		status = kw_stage_add_path(q->ctx, &q->root, &q->keys, paths[i], q->tid_slot + i);
 	return status ? status : kw_stage_finish(q->ctx, &q->keys);
 }
 
 static kw_status build_row(kw_query *q)
 {
+	if (q->root.source->walk && q->kernel->is_live) {
+		q->row.idle = kw_idle_memory_new(q->kernel->nr_cpus);
+		if (!q->row.idle)
+			return kw_fail_nomem(q->ctx);
+	}
 	q->row.ctx = q->ctx;
 	q->row.kernel = q->kernel;
 	q->row.is_thread = q->threads;
@@ -280,6 +311,10 @@ static kw_status build(kw_query *q, const struct kw_query_options *opts)
 	if (!status)
 		status = parse_options(q, opts);
 	q->slots.nr = (uint32_t)q->columns.nr;
+	if (!status && q->root.source->walk) {
+		status = kw_rows_build(q);
+		return status ? status : build_row(q);
+	}
 	if (!status)
 		status = build_show(q);
 	if (!status)
@@ -320,6 +355,7 @@ void kw_query_free(kw_query *q)
 	kw_stage_deinit(&q->show);
 	kw_cputime_free(q->row.cputime);
 	kw_users_free(q->row.users);
+	kw_idle_memory_free(q->row.idle);
 	kw_names_clear(&q->text);
 	kw_names_clear(&q->names);
 	kw_names_clear(&q->key_text);
@@ -332,6 +368,7 @@ void kw_query_free(kw_query *q)
 	free(q->users.item);
 	free(q->pending.item);
 	free(q->key_values.item);
+	free(q->kept_values.item);
 	free(q->slots.values);
 	free(q->shown);
 	free(q);
@@ -348,16 +385,34 @@ const struct kw_query_counts *kw_query_counts(const kw_query *q)
 	return &q->counts;
 }
 
+static void explain(const kw_query *q, const struct kw_stage *stage, FILE *out)
+{
+	const struct kw_type *type = q->root.type;
+	char root[160];
+
+	snprintf(root, sizeof(root), "struct %s", type ? type->name : "");
+	if (stage->plan.loads.nr)
+		kw_plan_explain(&stage->plan, root, out);
+	for (size_t i = 0; i < stage->readings.nr; i++) {
+		const struct kw_field_table *table = stage->readings.item[i].group->table;
+
+		fprintf(out, "read    %s", table->fields[0].pub.name);
+		if (table->nr > 1)
+			fprintf(out, " ... %s", table->fields[table->nr - 1].pub.name);
+		fputc('\n', out);
+	}
+}
+
 void kw_query_explain(const kw_query *q, FILE *out)
 {
 	if (q->select.plan.loads.nr) {
 		fprintf(out, "select rows by\n");
-		kw_plan_explain(&q->select.plan, "struct task_struct", out);
+		explain(q, &q->select, out);
 	}
-	if (kw_query_is_ordered(q)) {
+	if (q->keys.plan.loads.nr) {
 		fprintf(out, "order rows by\n");
-		kw_plan_explain(&q->keys.plan, "struct task_struct", out);
+		explain(q, &q->keys, out);
 	}
 	fprintf(out, "show\n");
-	kw_plan_explain(&q->show.plan, "struct task_struct", out);
+	explain(q, &q->show, out);
 }

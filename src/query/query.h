@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A query as bound, and the run under way. query.c binds, run.c walks and hands out rows, order.c sorts them and puts
- * children after their parents.
+ * A query as bound, and the run under way. query.c binds, run.c walks tasks and hands out rows, rows.c does so for the
+ * other sources, order.c sorts rows and puts children after their parents.
  */
 #ifndef QUERY_QUERY_H
 #define QUERY_QUERY_H
@@ -67,6 +67,7 @@ struct key_values {
 struct kw_query {
 	kw_ctx *ctx;
 	const struct kw_kernel *kernel;
+	struct kw_root root;
 	bool threads, forest;
 	uint64_t limit;
 	struct names text; /* everything cut from the options */
@@ -94,6 +95,7 @@ struct kw_query {
 	struct pendings pending;
 	struct key_values key_values;
 	struct names key_text;
+	struct key_values kept_values; /* the columns of all rows, of sources other than tasks and threads */
 };
 
 /** Copy text into a list that owns its strings; NULL when memory runs out. */
@@ -104,6 +106,21 @@ void kw_names_clear(struct names *names);
 
 /** True when rows have an order, so that keys are fetched first. */
 bool kw_query_is_ordered(const struct kw_query *q);
+
+/** Note a row that could not be read, or not wholly. */
+void kw_query_damage(struct kw_query *q, kw_status status);
+
+/** Return why the first of nr values that could not be read is not there; KW_OK when there is none. */
+kw_status kw_damage_among(const struct kw_value *values, size_t nr);
+
+/** Hand a row to the caller. */
+void kw_query_hand_out(struct kw_query *q, const struct kw_value *values, const struct kw_row_identity *id);
+
+/** Bind the columns and keys of a source other than tasks and threads. */
+kw_status kw_rows_build(struct kw_query *q);
+
+/** Walk such a source, order its rows and hand them out. */
+kw_status kw_rows_run(struct kw_query *q);
 
 /** Put q->pending into its order. False when memory runs out. */
 bool kw_query_order(struct kw_query *q);

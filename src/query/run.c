@@ -16,7 +16,7 @@
 
 #define MAX_TRIES 3
 
-static void note_damage(kw_query *q, kw_status status)
+void kw_query_damage(kw_query *q, kw_status status)
 {
 	if (!q->counts.damaged++)
 		q->damage = status;
@@ -140,8 +140,7 @@ static kw_status damage_of(const struct kw_value *value)
 	}
 }
 
-/* Return why the first of nr values that could not be read is not there; KW_OK when there is none. */
-static kw_status damage_among(const struct kw_value *values, size_t nr)
+kw_status kw_damage_among(const struct kw_value *values, size_t nr)
 {
 	kw_status status = KW_OK;
 
@@ -182,7 +181,7 @@ static bool is_selected(kw_query *q, const struct kw_task_ref *ref)
 		return false;
 	outcome = run_stage(q, &q->select, ref, NULL, &status);
 	if (outcome == ROW_DAMAGED)
-		note_damage(q, status);
+		kw_query_damage(q, status);
 	if (outcome == ROW_DAMAGED || outcome == ROW_GONE)
 		return false;
 	if (q->selects_users && v[q->select_uid].type != KW_VAL_ABSENT &&
@@ -193,14 +192,14 @@ static bool is_selected(kw_query *q, const struct kw_task_ref *ref)
 	/* What could not be looked at may be what was asked for. */
 	status = q->selects_users ? damage_of(&v[q->select_uid]) : KW_OK;
 	if (status)
-		note_damage(q, status);
+		kw_query_damage(q, status);
 	return false;
 }
 
-static void hand_out(kw_query *q, const struct kw_row_identity *id)
+void kw_query_hand_out(kw_query *q, const struct kw_value *values, const struct kw_row_identity *id)
 {
 	q->counts.rows++;
-	if (!q->fn(q->slots.values, id, q->arg))
+	if (!q->fn(values, id, q->arg))
 		q->stop = true;
 }
 
@@ -224,16 +223,16 @@ static void show_row(kw_query *q, const struct kw_task_ref *ref, struct kw_row_i
 		return;
 	}
 	if (outcome != ROW_DAMAGED)
-		status = damage_among(v, q->columns.nr);
+		status = kw_damage_among(v, q->columns.nr);
 	if (status && !counted)
-		note_damage(q, status);
+		kw_query_damage(q, status);
 	if (outcome == ROW_DAMAGED)
 		return;
 	if (outcome == ROW_TORN)
 		q->counts.torn++;
 	id->tid = ref->pid;
 	id->address = ref->task;
-	hand_out(q, id);
+	kw_query_hand_out(q, q->slots.values, id);
 }
 
 /* Strings of keys are copied: the plan reuses its storage with the next row. */
@@ -266,10 +265,10 @@ static void keep_row(kw_query *q, const struct kw_task_ref *ref)
 	}
 	/* A key that could not be read puts the row in a wrong place. */
 	if (outcome != ROW_DAMAGED)
-		status = damage_among(&v[q->first_key], q->sort.nr);
+		status = kw_damage_among(&v[q->first_key], q->sort.nr);
 	p.damaged = status != KW_OK;
 	if (p.damaged)
-		note_damage(q, status);
+		kw_query_damage(q, status);
 	if (outcome == ROW_DAMAGED)
 		return;
 	p.start_time = v[q->start_slot].type == KW_VAL_ABSENT ? 0 : v[q->start_slot].u;
@@ -301,10 +300,10 @@ static bool take_thread(kw_ctx *ctx, uint64_t task, void *arg)
 	if (kw_read_u64(ctx, task + t->thread_pid, &ref.pid_struct) != KW_OK ||
 	    kw_read_u32(ctx, task + t->pid, &tid) != KW_OK ||
 	    kw_read_u32(ctx, task + t->tgid, &tgid) != KW_OK) {
-		note_damage(q, KW_ABSENT);
+		kw_query_damage(q, KW_ABSENT);
 	} else if ((int32_t)tgid != q->leader_pid) {
 		/* The list has run into another one, or the memory is no task's. */
-		note_damage(q, KW_FORMAT);
+		kw_query_damage(q, KW_FORMAT);
 	} else if (!ref.pid_struct) {
 		q->counts.gone++;
 	} else {
@@ -327,7 +326,7 @@ static void take_process(kw_query *q, const struct kw_task_ref *ref)
 	}
 	status = kw_threads_each(q->ctx, q->kernel, ref->task, take_thread, q);
 	if (status && (!q->kernel->is_live || kw_task_is_alive(q->ctx, q->kernel, ref)))
-		note_damage(q, status);
+		kw_query_damage(q, status);
 }
 
 static kw_status walk_pids(kw_query *q)
@@ -339,7 +338,7 @@ static kw_status walk_pids(kw_query *q)
 		if (!status)
 			take_process(q, &ref);
 		else if (status != KW_NOTFOUND)
-			note_damage(q, status);
+			kw_query_damage(q, status);
 	}
 	return KW_OK;
 }
@@ -367,7 +366,7 @@ static bool take_simple(kw_query *q, const struct kw_task_ref *ref, const uint8_
 	kw_plan_load(&q->show.plan, span, q->slots.values);
 	if (!is_task_of(&q->slots.values[q->check_pid], ref) || kw_fault_count(q->ctx) != faults)
 		return false;
-	hand_out(q, &id);
+	kw_query_hand_out(q, q->slots.values, &id);
 	return true;
 }
 
@@ -420,9 +419,9 @@ static kw_status walk_all(kw_query *q)
 			look_at_batch(q, refs, nr);
 	}
 	if (walk.damaged)
-		note_damage(q, walk.damage);
+		kw_query_damage(q, walk.damage);
 	if (walk.xa.damaged)
-		note_damage(q, walk.xa.damage);
+		kw_query_damage(q, walk.xa.damage);
 	q->counts.damaged += walk.damaged + walk.xa.damaged - !!walk.damaged - !!walk.xa.damaged;
 	return KW_OK;
 }
@@ -468,8 +467,10 @@ static kw_status order_and_show(kw_query *q)
 
 static kw_status say_damage(kw_query *q)
 {
-	return kw_fail(q->ctx, KW_INCOMPLETE, "%s: %" PRIu64 " of the tasks could not be read wholly (%s)",
-		       kw_memory_name(q->ctx->target->memory), q->counts.damaged,
+	const char *what = q->root.source->walk ? q->root.source->pub.name : "tasks";
+
+	return kw_fail(q->ctx, KW_INCOMPLETE, "%s: %" PRIu64 " of the %s could not be read wholly (%s)",
+		       kw_memory_name(q->ctx->target->memory), q->counts.damaged, what,
 		       q->damage == KW_FORMAT ? "damaged structure"
 					      : kw_absent_text(kw_absent_of_status(q->damage)));
 }
@@ -484,13 +485,15 @@ static kw_status run(kw_query *q)
 			q->row.clock = &q->clock;
 		kw_clear_error(q->ctx);
 	}
-	if (q->selects_pids && !q->selects_users && !q->selects_names)
+	if (q->root.source->walk)
+		status = kw_rows_run(q);
+	else if (q->selects_pids && !q->selects_users && !q->selects_names)
 		status = walk_pids(q);
 	else
 		status = walk_all(q);
 	if (!status && q->failed)
 		status = kw_fail_nomem(q->ctx);
-	if (!status && kw_query_is_ordered(q))
+	if (!status && !q->root.source->walk && kw_query_is_ordered(q))
 		status = order_and_show(q);
 	if (!status && q->counts.damaged)
 		status = say_damage(q);
@@ -508,6 +511,7 @@ kw_status kw_query_run(kw_query *q, kw_row_fn fn, void *arg)
 	q->damage = KW_OK;
 	q->pending.nr = 0;
 	q->key_values.nr = 0;
+	q->kept_values.nr = 0;
 	kw_names_clear(&q->key_text);
 	kw_pass_begin(q->ctx);
 	status = run(q);

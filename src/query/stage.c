@@ -15,33 +15,59 @@ void kw_stage_deinit(struct kw_stage *stage)
 	kw_plan_deinit(&stage->plan);
 	free(stage->computed.item);
 	free(stage->constants.item);
+	for (size_t i = 0; i < stage->readings.nr; i++)
+		free(stage->readings.item[i].values);
+	free(stage->readings.item);
+	free(stage->picks.item);
 	*stage = (struct kw_stage){ 0 };
 }
 
-static kw_status unknown_column(kw_ctx *ctx, const struct kw_kernel *kernel, const char *name)
+/* What raw paths begin with: "task", or the name of the structure. */
+static const char *root_name(const struct kw_root *root)
 {
+	if (!root->type)
+		return NULL;
+	return root->type == root->kernel->task_struct ? "task" : root->type->name;
+}
+
+static kw_status unknown_column(kw_ctx *ctx, const struct kw_root *root, const char *name)
+{
+	const char *source = root->source->pub.name, *object = root_name(root);
 	struct kw_nearest nearest = { .want = name };
 	const struct kw_field *field;
 	struct kw_member member;
 	char text[256];
 
-	if (kw_type_member(ctx, kernel->task_struct, name, &member) == KW_OK)
-		return kw_fail(ctx, KW_NOTFOUND,
-			       "unknown column \"%s\"; the member of task_struct is task.%s", name, name);
-	for (size_t i = 0; (field = kw_field_at(i)); i++)
+	if (object && kw_type_member(ctx, root->type, name, &member) == KW_OK)
+		return kw_fail(ctx, KW_NOTFOUND, "unknown column \"%s\"; the member of %s is %s.%s", name,
+			       root->type->name, object, name);
+	for (size_t i = 0; (field = kw_field_at(source, i)); i++)
 		kw_nearest_offer(&nearest, field->name);
 	kw_nearest_text(&nearest, text, sizeof(text));
-	return kw_fail(ctx, KW_NOTFOUND, "unknown column \"%s\"%s", name,
-		       *text ? text : "; kwalk fields lists all, task.MEMBER is a raw path");
+	if (*text)
+		return kw_fail(ctx, KW_NOTFOUND, "unknown column \"%s\"%s", name, text);
+	if (root->type == root->kernel->task_struct)
+		return kw_fail(ctx, KW_NOTFOUND,
+			       "unknown column \"%s\"; kwalk fields lists all, task.MEMBER is a raw path",
+			       name);
+	return kw_fail(ctx, KW_NOTFOUND, "unknown column \"%s\"; kwalk fields %s lists all", name, source);
 }
 
-static kw_status bind_path(kw_ctx *ctx, const struct kw_kernel *kernel, const char *name,
-			   struct kw_binding *ret)
+/* The path behind "task." or "task->"; the whole name when it does not begin so. */
+static const char *path_in(const struct kw_root *root, const char *name)
 {
-	bool rooted = strncmp(name, "task.", 5) == 0 || strncmp(name, "task->", 6) == 0;
-	const char *text = !rooted ? name : name[4] == '.' ? name + 5 : name + 6;
+	const char *object = root_name(root);
+	size_t len = strlen(object);
+
+	if (strncmp(name, object, len) != 0)
+		return name;
+	return name[len] == '.' ? name + len + 1 : strncmp(name + len, "->", 2) == 0 ? name + len + 2 : name;
+}
+
+static kw_status bind_path(kw_ctx *ctx, const struct kw_root *root, const char *name, struct kw_binding *ret)
+{
 	enum kw_value_type type;
-	kw_status status = kw_path_compile(ctx, kernel->task_struct, text, &ret->path);
+	kw_status status = kw_path_compile(ctx, root->type, path_in(root, name), &ret->path);
 
 	if (status)
 		return kw_fail_in(ctx, "column");
@@ -54,6 +80,7 @@ static kw_status bind_path(kw_ctx *ctx, const struct kw_kernel *kernel, const ch
 			       "column \"%s\": is of type %s, not a value; name a member of it", name, kind);
 	}
 	ret->def = NULL;
+	ret->group = NULL;
 	ret->column = (struct kw_column){
 		.name = name,
 		.header = name,
@@ -63,29 +90,31 @@ static kw_status bind_path(kw_ctx *ctx, const struct kw_kernel *kernel, const ch
 	return KW_OK;
 }
 
-kw_status kw_bind(kw_ctx *ctx, const struct kw_kernel *kernel, const char *name, struct kw_binding *ret)
+kw_status kw_bind(kw_ctx *ctx, const struct kw_root *root, const char *name, struct kw_binding *ret)
 {
-	const struct kw_field *field = kw_field_find(name);
+	const struct kw_field_group *group;
+	const struct kw_field_def *def = kw_source_field(root->source, name, &group);
 
-	if (!field)
-		return strpbrk(name, ".[>|") ? bind_path(ctx, kernel, name, ret)
-					     : unknown_column(ctx, kernel, name);
+	if (!def)
+		return root->type && strpbrk(name, ".[>|") ? bind_path(ctx, root, name, ret)
+							   : unknown_column(ctx, root, name);
 	*ret = (struct kw_binding){
-		.def = kw_field_def(field),
+		.def = def,
+		.group = group,
 		.column = { .name = name,
-			    .header = field->header,
-			    .type = field->type,
-			    .unit = field->unit,
-			    .display = field->display },
+			    .header = def->pub.header,
+			    .type = def->pub.type,
+			    .unit = def->pub.unit,
+			    .display = def->pub.display },
 	};
 	return KW_OK;
 }
 
-static kw_status add_need(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_stage *stage,
-			  const char *text, uint32_t slot)
+static kw_status add_need(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage, const char *text,
+			  uint32_t slot)
 {
 	struct kw_path path;
-	kw_status status = kw_path_compile(ctx, kernel->task_struct, text, &path);
+	kw_status status = kw_path_compile(ctx, root->type, text, &path);
 	struct kw_constant missing = { slot, { .type = KW_VAL_ABSENT, .absent = KW_ABSENT_NO_MEMBER } };
 
 	if (!status)
@@ -96,13 +125,13 @@ static kw_status add_need(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw
 	return kw_array_push(&stage->constants, missing) ? KW_OK : kw_fail_nomem(ctx);
 }
 
-static kw_status add_computed(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_stage *stage,
+static kw_status add_computed(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
 			      struct kw_slots *slots, const struct kw_field_def *def, uint32_t out)
 {
 	struct kw_stage_item item = { .def = def, .in = slots->nr, .out = out };
 
 	for (size_t i = 0; i < KW_FIELD_MAX_NEEDS && def->needs[i]; i++) {
-		kw_status status = add_need(ctx, kernel, stage, def->needs[i], slots->nr++);
+		kw_status status = add_need(ctx, root, stage, def->needs[i], slots->nr++);
 
 		if (status)
 			return status;
@@ -113,16 +142,51 @@ static kw_status add_computed(kw_ctx *ctx, const struct kw_kernel *kernel, struc
 	return kw_array_push(&stage->computed, item) ? KW_OK : kw_fail_nomem(ctx);
 }
 
-kw_status kw_stage_add(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_stage *stage,
+static kw_status find_reading(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
+			      const struct kw_field_group *group, uint32_t *ret)
+{
+	struct kw_reading reading = { .group = group };
+
+	for (*ret = 0; *ret < stage->readings.nr; ++*ret)
+		if (stage->readings.item[*ret].group == group)
+			return KW_OK;
+	if (group->subject) {
+		reading.layout = kw_layout_get(ctx, root->kernel, group->subject);
+		if (!reading.layout)
+			return ctx->status;
+	}
+	reading.values = calloc(group->table->nr, sizeof(*reading.values));
+	if (!reading.values || !kw_array_push(&stage->readings, reading)) {
+		free(reading.values);
+		return kw_fail_nomem(ctx);
+	}
+	return KW_OK;
+}
+
+static kw_status add_reading(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
+			     const struct kw_binding *binding, uint32_t out)
+{
+	struct kw_pick pick = { .field = (uint32_t)(binding->def - binding->group->table->fields),
+				.out = out };
+	kw_status status = find_reading(ctx, root, stage, binding->group, &pick.reading);
+
+	if (status)
+		return status;
+	return kw_array_push(&stage->picks, pick) ? KW_OK : kw_fail_nomem(ctx);
+}
+
+kw_status kw_stage_add(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
 		       struct kw_slots *slots, const struct kw_binding *binding, uint32_t out)
 {
 	const struct kw_type *type;
 	struct kw_stage_item item = { .in = out, .out = out };
 
+	if (binding->group && binding->group->read)
+		return add_reading(ctx, root, stage, binding, out);
 	if (binding->def && binding->def->compute)
-		return add_computed(ctx, kernel, stage, slots, binding->def, out);
+		return add_computed(ctx, root, stage, slots, binding->def, out);
 	if (binding->def)
-		return add_need(ctx, kernel, stage, binding->def->needs[0], out);
+		return add_need(ctx, root, stage, binding->def->needs[0], out);
 	type = kw_type_strip(ctx, binding->path.type);
 	if (type->kind == KW_TYPE_ENUM) {
 		item.enumeration = type;
@@ -132,11 +196,11 @@ kw_status kw_stage_add(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_st
 	return kw_plan_add(ctx, &stage->plan, &binding->path, out);
 }
 
-kw_status kw_stage_add_path(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_stage *stage,
-			    const char *path, uint32_t out)
+kw_status kw_stage_add_path(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage, const char *path,
+			    uint32_t out)
 {
 	struct kw_path compiled;
-	kw_status status = kw_path_compile(ctx, kernel->task_struct, path, &compiled);
+	kw_status status = kw_path_compile(ctx, root->type, path, &compiled);
 
 	return status ? status : kw_plan_add(ctx, &stage->plan, &compiled, out);
 }
@@ -163,8 +227,23 @@ static void name_enumerator(kw_ctx *ctx, const struct kw_type *type, struct kw_v
 	value->type = type->encoding == KW_INT_SIGNED ? KW_VAL_INT : KW_VAL_UINT;
 }
 
+static void read_groups(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
+{
+	for (size_t i = 0; i < stage->readings.nr; i++) {
+		const struct kw_reading *r = &stage->readings.item[i];
+
+		r->group->read(row, r->layout, r->values);
+	}
+	for (size_t i = 0; i < stage->picks.nr; i++) {
+		const struct kw_pick *pick = &stage->picks.item[i];
+
+		values[pick->out] = stage->readings.item[pick->reading].values[pick->field];
+	}
+}
+
 static void compute(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
 {
+	read_groups(stage, row, values);
 	for (size_t i = 0; i < stage->constants.nr; i++)
 		values[stage->constants.item[i].slot] = stage->constants.item[i].value;
 	for (size_t i = 0; i < stage->computed.nr; i++) {
@@ -179,8 +258,11 @@ static void compute(struct kw_stage *stage, struct kw_row *row, struct kw_value 
 
 kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
 {
-	kw_status status = kw_plan_run(row->ctx, &stage->plan, row->task, values);
+	kw_status status = KW_OK;
 
+	/* A row that is no object has none. */
+	if (stage->plan.loads.nr)
+		status = kw_plan_run(row->ctx, &stage->plan, row->task, values);
 	compute(stage, row, values);
 	return status;
 }

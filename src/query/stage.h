@@ -8,13 +8,21 @@
 #ifndef QUERY_STAGE_H
 #define QUERY_STAGE_H
 
-#include "kernel/field_table.h"
+#include "kernel/source.h"
+
+/** What the rows of a query are. */
+struct kw_root {
+	const struct kw_kernel *kernel;
+	const struct kw_source_def *source;
+	const struct kw_type *type; /* of a row's object, NULL when it is none */
+};
 
 /** A column as bound: a field of the catalogue or a raw path. */
 struct kw_binding {
-	const struct kw_field_def *def; /* NULL for a raw path */
-	struct kw_path path;		/* of a raw path */
-	struct kw_column column;	/* what the writer needs to know */
+	const struct kw_field_def *def;	    /* NULL for a raw path */
+	const struct kw_field_group *group; /* of the field */
+	struct kw_path path;		    /* of a raw path */
+	struct kw_column column;	    /* what the writer needs to know */
 };
 
 /** The value array of a query and how much of it is used. */
@@ -28,6 +36,18 @@ struct kw_stage_item {
 	const struct kw_type *enumeration; /* of a raw path to an enum, else NULL */
 	uint32_t in;			   /* first of its needs, for compute() */
 	uint32_t out;
+};
+
+/** A group of fields that are read together, and the values it gave for the row. */
+struct kw_reading {
+	const struct kw_field_group *group;
+	const void *layout;
+	struct kw_value *values;
+};
+
+/** One of them that is wanted. */
+struct kw_pick {
+	uint32_t reading, field, out;
 };
 
 struct kw_constant {
@@ -45,22 +65,30 @@ struct kw_stage {
 		struct kw_constant *item;
 		size_t nr, cap;
 	} constants; /* needs that this kernel lacks */
+	struct {
+		struct kw_reading *item;
+		size_t nr, cap;
+	} readings;
+	struct {
+		struct kw_pick *item;
+		size_t nr, cap;
+	} picks;
 	bool needs_clock, needs_cputime, needs_users;
 };
 
 void kw_stage_deinit(struct kw_stage *stage);
 
 /** Add a bound column; its value goes to slot `out`. */
-kw_status kw_stage_add(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_stage *stage,
+kw_status kw_stage_add(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
 		       struct kw_slots *slots, const struct kw_binding *binding, uint32_t out);
 
 /** Add a path of kwalk's own, which must exist. */
-kw_status kw_stage_add_path(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_stage *stage,
-			    const char *path, uint32_t out);
+kw_status kw_stage_add_path(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage, const char *path,
+			    uint32_t out);
 
 kw_status kw_stage_finish(kw_ctx *ctx, struct kw_stage *stage);
 
-/** Fetch and compute the columns of one row. Returns the state of the task_struct's memory. */
+/** Fetch and compute the columns of one row. Returns the state of the memory of the row's object. */
 kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_value *values);
 
 /** As kw_stage_run(), of a row that kw_plan_fetch() has fetched. */
@@ -71,6 +99,6 @@ kw_status kw_stage_take(struct kw_stage *stage, struct kw_row *row, size_t fetch
  *
  * @param name  borrowed for the life of the binding (kw_column.name)
  */
-kw_status kw_bind(kw_ctx *ctx, const struct kw_kernel *kernel, const char *name, struct kw_binding *ret);
+kw_status kw_bind(kw_ctx *ctx, const struct kw_root *root, const char *name, struct kw_binding *ret);
 
 #endif

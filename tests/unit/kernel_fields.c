@@ -17,18 +17,18 @@ Test(kernel_fields, not_available)
 	g = given_config(&(struct kernel_config){
 		.types = "struct cred { atomic_t usage; kuid_t uid; kuid_t euid; };", .tasks = "1 a\n" });
 	given_open(&g, KERNEL_RAM);
-	cr_expect_eq(kw_field_available(g.ctx, kw_field_find("egid")), KW_NOTFOUND);
+	cr_expect_eq(kw_field_available(g.ctx, "tasks", kw_field_find("tasks", "egid")), KW_NOTFOUND);
 	cr_expect_str_eq(
 		kw_error(g.ctx),
 		"path \"real_cred.egid\": struct cred has no member egid; did you mean euid or uid?");
-	cr_expect_eq(kw_field_available(g.ctx, kw_field_find("euid")), KW_OK);
+	cr_expect_eq(kw_field_available(g.ctx, "tasks", kw_field_find("tasks", "euid")), KW_OK);
 }
 
 Test(kernel_fields, nothing_is_open)
 {
 	kw_ctx *empty = kw_new();
 
-	cr_expect_eq(kw_field_available(empty, kw_field_find("pid")), KW_INVALID);
+	cr_expect_eq(kw_field_available(empty, "tasks", kw_field_find("tasks", "pid")), KW_INVALID);
 	kw_free(empty);
 }
 
@@ -39,7 +39,7 @@ static bool check_types(const struct kw_value *values, const struct kw_row_ident
 
 	(void)row;
 	(void)arg;
-	for (size_t i = 0; (field = kw_field_at(i)); i++)
+	for (size_t i = 0; (field = kw_field_at("tasks", i)); i++)
 		if (values[i].type != KW_VAL_ABSENT)
 			cr_expect_eq((enum kw_value_type)values[i].type, field->type, "%s: %s instead of %s",
 				     field->name, kw_value_type_name(values[i].type),
@@ -53,7 +53,7 @@ static void expect_types(struct given *given)
 	const struct kw_field *field;
 	kw_query *query;
 
-	for (size_t i = 0; (field = kw_field_at(i)); i++)
+	for (size_t i = 0; (field = kw_field_at("tasks", i)); i++)
 		sprintf(columns + strlen(columns), "%s%s", i ? "," : "", field->name);
 	given_open(given, KERNEL_RAM);
 	query = bind_query(given, OPTIONS(.columns = columns));
@@ -70,10 +70,10 @@ Test(kernel_fields, no_name_stands_for_two)
 {
 	const struct kw_field *a, *b;
 
-	for (size_t i = 0; (a = kw_field_at(i)); i++)
-		for (size_t j = i + 1; (b = kw_field_at(j)); j++)
+	for (size_t i = 0; (a = kw_field_at("tasks", i)); i++)
+		for (size_t j = i + 1; (b = kw_field_at("tasks", j)); j++)
 			cr_expect_str_neq(a->name, b->name);
-	cr_expect_null(kw_field_at(SIZE_MAX));
+	cr_expect_null(kw_field_at("tasks", SIZE_MAX));
 }
 
 Test(kernel_fields, text_of_a_row_is_never_overrun)

@@ -112,9 +112,17 @@ Test(query_query, users)
 
 Test(query_query, sources)
 {
-	expect_refusal(&g, KW_INVALID, "unknown source \"files\": expected tasks or threads",
-		       .source = "files");
-	expect_refusal(&g, KW_INVALID, "unknown source \"\": expected tasks or threads", .source = "");
+	expect_refusal(&g, KW_INVALID, "unknown source \"task\"; did you mean tasks?", .source = "task");
+	expect_refusal(&g, KW_INVALID, "unknown source \"files\"; kwalk fields lists all", .source = "files");
+	expect_refusal(
+		&g, KW_INVALID,
+		"rows of cpus are no processes: they can't be selected by ID, user or name, and have no forest",
+		.source = "cpus", .pids = "1");
+	expect_refusal(&g, KW_NOTFOUND, "unknown column \"usr\"; did you mean user?", .source = "cpus",
+		       .columns = "usr");
+	expect_rows(&g, KW_OK, "1\n0\n", .columns = "cpu", .source = "cpus", .sort = "-cpu");
+	expect_rows(&g, KW_OK, "1\n", .columns = "cpu", .source = "cpus", .sort = "-cpu", .limit = 1);
+	expect_refusal(&g, KW_INVALID, "unknown source \"\"; kwalk fields lists all", .source = "");
 	expect_rows(&g, KW_OK, "1\n2\n100\n300\n", .columns = "tid", .source = "tasks");
 	expect_rows(&g, KW_OK, "1\n2\n100\n101\n102\n300\n", .columns = "tid", .source = "threads");
 }
@@ -176,20 +184,21 @@ Test(query_query, aliases)
 {
 	const struct kw_field *field;
 
-	for (size_t i = 0; (field = kw_field_at(i)); i++) {
+	for (size_t i = 0; (field = kw_field_at("tasks", i)); i++) {
 		char aliases[256], *save = NULL;
 
-		cr_expect_eq(kw_field_find(field->name), field, "%s", field->name);
+		cr_expect_eq(kw_field_find("tasks", field->name), field, "%s", field->name);
 		snprintf(aliases, sizeof(aliases), "%s", field->aliases);
 		for (char *alias = strtok_r(aliases, ",", &save); alias; alias = strtok_r(NULL, ",", &save))
-			cr_expect_eq(kw_field_find(alias), field, "%s of %s", alias, field->name);
+			cr_expect_eq(kw_field_find("tasks", alias), field, "%s of %s", alias, field->name);
 		cr_expect_neq(field->help[0], '\0', "%s", field->name);
 		cr_expect_neq(field->origin[0], '\0', "%s", field->name);
-		cr_expect_eq(kw_field_available(g.ctx, field), KW_OK, "%s: %s", field->name, kw_error(g.ctx));
+		cr_expect_eq(kw_field_available(g.ctx, "tasks", field), KW_OK, "%s: %s", field->name,
+			     kw_error(g.ctx));
 	}
-	cr_expect_null(kw_field_find(""));
-	cr_expect_null(kw_field_find("pid,"));
-	cr_expect_null(kw_field_find("nosuch"));
+	cr_expect_null(kw_field_find("tasks", ""));
+	cr_expect_null(kw_field_find("tasks", "pid,"));
+	cr_expect_null(kw_field_find("tasks", "nosuch"));
 }
 
 /* All fields at once, as a row of each style has them, and again as keys. */
@@ -206,7 +215,7 @@ Test(query_query, every_field_in_one_query)
 		kw_status status;
 		char *text;
 
-		for (size_t i = 0; (field = kw_field_at(i)); i++) {
+		for (size_t i = 0; (field = kw_field_at("tasks", i)); i++) {
 			strcat(columns, i ? "," : "");
 			strcat(columns, field->name);
 		}

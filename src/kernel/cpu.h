@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Counters of CPUs, for the rows of the sources cpus and system. */
+#ifndef KERNEL_CPU_H
+#define KERNEL_CPU_H
+
+#include "kernel/source.h"
+
+/** The times of a CPU in the order of a line of /proc/stat. */
+enum kw_cpu_time {
+	KW_CPU_USER,
+	KW_CPU_NICE,
+	KW_CPU_SYSTEM,
+	KW_CPU_IDLE,
+	KW_CPU_IOWAIT,
+	KW_CPU_IRQ,
+	KW_CPU_SOFTIRQ,
+	KW_CPU_STEAL,
+	KW_CPU_GUEST,
+	KW_CPU_GUEST_NICE,
+	KW_NR_CPU_TIMES
+};
+
+#define KW_MAX_SOFTIRQS 32 /* there are 10 */
+
+/** Run-queue counters of a CPU. */
+struct kw_rq_counters {
+	uint64_t nr_switches;
+	uint32_t nr_running, nr_iowait;
+};
+
+/** Addresses and offsets: KW_NO_ADDR for what this kernel lacks. */
+struct kw_cpu_layout {
+	uint64_t kernel_cpustat, tick_cpu_sched, runqueues, kstat; /* per-CPU */
+	uint64_t online_mask;					   /* struct cpumask */
+	uint64_t nohz_active; /* int; only its lowest byte is looked at */
+	/* struct kernel_cpustat */
+	uint64_t cpustat_size; /* 0 when it is not what kwalk knows */
+	uint64_t cpustat;
+	int64_t index[KW_NR_CPU_TIMES];				 /* in cpustat[] */
+	uint64_t elapse, elapse_since, elapse_steal, elapse_seq; /* since 6.20 or 7.0: see cpu.c */
+	/* struct tick_sched */
+	uint64_t tick_size, idle_sleeptime, iowait_sleeptime, idle_entrytime, sleeptime_seq;
+	uint64_t idle_active; /* of the 4 bytes that hold the flag */
+	uint32_t idle_active_mask;
+	/* struct rq */
+	uint64_t nr_switches, nr_running, nr_iowait;
+	/* struct kernel_stat */
+	uint64_t kstat_size, irqs_sum, softirqs;
+	uint32_t nr_softirqs;
+};
+
+extern const struct kw_subject kw_cpu_subject;
+
+/** The table of the times, in the order of enum kw_cpu_time. */
+extern const struct kw_field_table kw_cpu_time_fields;
+
+/** Clamp idle and iowait of a CPU to what the rows of earlier runs showed. NULL remembers nothing. */
+struct kw_idle_memory;
+struct kw_idle_memory *kw_idle_memory_new(unsigned int nr_cpus);
+void kw_idle_memory_free(struct kw_idle_memory *memory);
+
+/** Tell whether a CPU is online. */
+bool kw_cpu_is_online(kw_ctx *ctx, const struct kw_cpu_layout *l, unsigned int cpu);
+
+/** The monotonic clock of this run, in ns, 0 when it is not known: to be had once for all CPUs. */
+uint64_t kw_cpu_now(struct kw_row *row);
+
+/**
+ * Read the times of a CPU as /proc/stat has them, in ns: idle and iowait include the period under way.
+ *
+ * @param now  from kw_cpu_now()
+ * @param times  KW_NR_CPU_TIMES values
+ * @return KW_OK, or why not: a read's state, KW_NOTFOUND when this kernel has no such counters (without a message)
+ */
+kw_status kw_cpu_times(struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu, uint64_t now,
+		       uint64_t *times);
+
+/** Read the run-queue counters of a CPU. Returns as kw_cpu_times(). */
+kw_status kw_cpu_rq(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
+		    unsigned int cpu, struct kw_rq_counters *ret);
+
+/**
+ * Read what struct kernel_stat counts on a CPU. Returns as kw_cpu_times().
+ *
+ * @param ret_irqs  device interrupts
+ * @param softirqs  KW_MAX_SOFTIRQS counters, of which l->nr_softirqs are set
+ */
+kw_status kw_cpu_kstat(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
+		       unsigned int cpu, uint64_t *ret_irqs, uint32_t *softirqs);
+
+/** Map such a state to the reason of an absent value. */
+enum kw_absent kw_absent_of_counter(kw_status status);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Interrupts.
+ *
+ * Those of devices have a struct irq_desc each. The others (timer, calls between CPUs, machine checks) are counted by
+ * the architecture, x86 here, and have a label instead of a number.
+ */
+#ifndef KERNEL_IRQ_H
+#define KERNEL_IRQ_H
+
+#include "kernel/source.h"
+
+#define KW_MAX_ARCH_IRQS 64
+
+/** One of the interrupts that the architecture counts. */
+struct kw_arch_irq {
+	char label[16];	 /* "NMI", "LOC", ... */
+	char text[80];	 /* as /proc/interrupts describes it */
+	uint64_t symbol; /* of the variable: per-CPU, but for a global one */
+	uint64_t offset; /* of the 32-bit counter in it */
+	bool global;	 /* one counter for all CPUs */
+	bool summed;	 /* part of the total in /proc/stat */
+	bool shown;	 /* in /proc/interrupts */
+};
+
+struct kw_arch_irq_layout {
+	struct kw_arch_irq irq[KW_MAX_ARCH_IRQS];
+	unsigned int nr;
+	uint64_t shown; /* bitmap of those that are shown, or KW_NO_ADDR: see kw_arch_irq.shown */
+};
+
+extern const struct kw_subject kw_arch_irq_subject;
+
+/** Tell whether /proc/interrupts shows it. */
+bool kw_arch_irq_is_shown(kw_ctx *ctx, const struct kw_arch_irq_layout *l, unsigned int i);
+
+/** Read a counter on a CPU (any for a global one). A read's state, KW_NOTFOUND for an impossible CPU. */
+kw_status kw_arch_irq_count(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_arch_irq *irq,
+			    unsigned int cpu, uint32_t *ret);
+
+/** Add the counters of a CPU, or the global ones (CPU KW_MAX_CPUS), that are part of the total in /proc/stat. */
+kw_status kw_arch_irq_sum(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_arch_irq_layout *l,
+			  unsigned int cpu, uint64_t *sum);
+
+#endif

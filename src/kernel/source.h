@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sources of rows: what a query can be asked of.
+ *
+ * A source is a walker that finds rows, and the fields that a row has. A row is an object of a structure (a module, a
+ * zone), or just a number (of a CPU, of an interrupt), or the only one (the system). Fields come in groups, of two kinds:
+ *
+ *     paths    as those of tasks: each names the paths that it needs, from the row's object
+ *     read()   makes the values of the whole group at once, once a row and only when one of them is asked for;
+ *              field i of the table is values[i]
+ *
+ * Addresses and offsets that walkers and read() use make up a subject's layout, which is resolved once per target.
+ * What this kernel lacks is KW_NO_ADDR in the layout, and its values are absent: resolve() fails only when memory runs
+ * out.
+ */
+#ifndef KERNEL_SOURCE_H
+#define KERNEL_SOURCE_H
+
+#include "kernel/field_table.h"
+
+/** What has a layout of its own. */
+struct kw_subject {
+	size_t layout_size;
+	kw_status (*resolve)(kw_ctx *ctx, const struct kw_kernel *kernel, void *layout);
+};
+
+/**
+ * Return a subject's layout, resolving it on the first call.
+ *
+ * @return owned by the target; NULL with the error set
+ */
+const void *kw_layout_get(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_subject *subject);
+
+struct kw_field_group {
+	const struct kw_field_table *table;
+	const struct kw_subject *subject; /* of read(), or NULL */
+	void (*read)(struct kw_row *row, const void *layout, struct kw_value *values); /* NULL: paths */
+};
+
+/** A row of the table of a group that is read. */
+#define KW_READ_FIELD(name, header, aliases, type, unit, display, cost, help, origin)                      \
+	{                                                                                                  \
+		{ name,		header,		aliases, KW_VAL_##type, KW_UNIT_##unit, KW_SHOW_##display, \
+		  KW_SCOPE_ROW, KW_COST_##cost, help,	 origin },                                         \
+			{ NULL }, NULL, 0                                                                  \
+	}
+
+/** Called with each row: what goes to row->task, row->index and row->cpu. False stops. */
+typedef bool (*kw_take_row)(uint64_t object, uint32_t index, uint32_t cpu, void *arg);
+
+struct kw_source_def {
+	struct kw_source pub;
+	const char *
+		type; /* structure that a row's object is, where raw paths start; NULL: rows are no objects */
+	const struct kw_field_group *groups;
+	size_t nr_groups;
+	const struct kw_subject *subject; /* of walk(), or NULL */
+	/*
+	 * Find the rows; KW_OK, or why not all were found: a read's state or KW_FORMAT, without a message. NULL in tasks
+	 * and threads, which the query room walks itself.
+	 */
+	kw_status (*walk)(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+			  void *arg);
+};
+
+/** Return the definition of a source, NULL when there is none of that name. NULL as a name means tasks. */
+const struct kw_source_def *kw_source_def(const char *name);
+
+/** Find a field by name or alias. NULL when the source has none. */
+const struct kw_field_def *kw_source_field(const struct kw_source_def *source, const char *name,
+					   const struct kw_field_group **ret_group);
+
+/** Find the structure that a source's rows are. NULL when they are none; fails as kw_type_find(). */
+kw_status kw_source_type(kw_ctx *ctx, const struct kw_source_def *source, const struct kw_type **ret);
+
+extern const struct kw_source_def kw_system_source;
+extern const struct kw_source_def kw_cpu_source;
+
+/* What several subjects need. */
+
+/** Address of a per-CPU variable on a CPU; KW_NO_ADDR for an impossible CPU, or when `symbol` is that. */
+static inline uint64_t kw_percpu(const struct kw_kernel *kernel, uint64_t symbol, unsigned int cpu)
+{
+	if (symbol == KW_NO_ADDR || cpu >= kernel->nr_cpus || kernel->percpu_offset[cpu] == KW_NO_ADDR)
+		return KW_NO_ADDR;
+	return kernel->percpu_offset[cpu] + symbol;
+}
+
+static inline bool kw_cpu_is_possible(const struct kw_kernel *kernel, unsigned int cpu)
+{
+	return cpu < kernel->nr_cpus && kernel->percpu_offset[cpu] != KW_NO_ADDR;
+}
+
+/** Make a value of an unsigned number of 4 or 8 bytes. KW_NO_ADDR stands for a symbol that this kernel lacks. */
+void kw_read_global(kw_ctx *ctx, uint64_t addr, size_t size, struct kw_value *out);
+
+/** Byte offset of a member inside a structure, KW_NO_ADDR when this kernel has none. Clears the error. */
+uint64_t kw_offset_or_none(kw_ctx *ctx, const char *type, const char *path);
+
+/** Value of an enumerator, or -1 when this kernel has none. Clears the error. */
+int64_t kw_enumerator_or_none(kw_ctx *ctx, const char *enumeration, const char *name);
+
+/** Set all values of a group absent for one reason. */
+static inline void kw_set_all_absent(struct kw_value *values, size_t nr, enum kw_absent reason)
+{
+	for (size_t i = 0; i < nr; i++)
+		kw_set_absent(&values[i], reason);
+}
+
+#endif

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The source system, which has one row: the sums that /proc/stat has, times of the clock, load. */
+#include <string.h>
+
+#include <kwalk/symbol.h>
+
+#include "kernel/cpu.h"
+#include "kernel/irq.h"
+#include "memory/memory.h"
+#include "type/types.h"
+#include "util/error.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Times of all possible CPUs. A CPU that can't be read makes the sum absent, not smaller. */
+static void read_times(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	uint64_t sum[KW_NR_CPU_TIMES] = { 0 }, now = kw_cpu_now(row);
+	kw_status status = row->kernel->nr_cpus ? KW_OK : KW_NOTFOUND;
+
+	for (unsigned int cpu = 0; !status && cpu < row->kernel->nr_cpus; cpu++) {
+		uint64_t times[KW_NR_CPU_TIMES];
+
+		if (!kw_cpu_is_possible(row->kernel, cpu))
+			continue;
+		status = kw_cpu_times(row, layout, cpu, now, times);
+		for (size_t i = 0; !status && i < KW_NR_CPU_TIMES; i++)
+			sum[i] += times[i];
+	}
+	for (size_t i = 0; i < KW_NR_CPU_TIMES; i++) {
+		if (status)
+			kw_set_absent(&values[i], kw_absent_of_counter(status));
+		else
+			kw_set_uint(&values[i], sum[i]);
+	}
+}
+
+enum { CTXT, PROCS_RUNNING, PROCS_BLOCKED, NR_SCHED };
+
+static const struct kw_field_def sched_fields[] = {
+	[CTXT] = KW_READ_FIELD("ctxt", "CTXT", "", UINT, COUNT, PLAIN, PERCPU, "context switches since boot",
+			       "sum of rq.nr_switches"),
+	[PROCS_RUNNING] = KW_READ_FIELD("procs_running", "RUN", "", UINT, COUNT, PLAIN, PERCPU,
+					"tasks that run or wait for a CPU", "sum of rq.nr_running"),
+	[PROCS_BLOCKED] = KW_READ_FIELD("procs_blocked", "BLOCKED", "", UINT, COUNT, PLAIN, PERCPU,
+					"tasks that wait for input or output", "sum of rq.nr_iowait"),
+};
+
+/* The kernel adds up nr_running of online CPUs only, the others of all. */
+static void read_sched(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	uint64_t sum[NR_SCHED] = { 0 };
+	kw_status status = row->kernel->nr_cpus ? KW_OK : KW_NOTFOUND;
+
+	for (unsigned int cpu = 0; !status && cpu < row->kernel->nr_cpus; cpu++) {
+		struct kw_rq_counters rq;
+
+		if (!kw_cpu_is_possible(row->kernel, cpu))
+			continue;
+		status = kw_cpu_rq(row->ctx, row->kernel, layout, cpu, &rq);
+		if (status)
+			break;
+		sum[CTXT] += rq.nr_switches;
+		sum[PROCS_RUNNING] += kw_cpu_is_online(row->ctx, layout, cpu) ? rq.nr_running : 0;
+		/* A CPU's count goes below zero where another one wakes its tasks. */
+		sum[PROCS_BLOCKED] += (uint64_t)(int64_t)(int32_t)rq.nr_iowait;
+	}
+	for (size_t i = 0; i < NR_SCHED; i++) {
+		if (status)
+			kw_set_absent(&values[i], kw_absent_of_counter(status));
+		else
+			kw_set_uint(&values[i], sum[i]);
+	}
+}
+
+enum { INTR, SOFTIRQS };
+
+static const struct kw_field_def intr_fields[] = {
+	[INTR] = KW_READ_FIELD("intr", "INTR", "", UINT, COUNT, PLAIN, PERCPU, "interrupts since boot",
+			       "sum of kernel_stat.irqs_sum and irq_stat"),
+	[SOFTIRQS] = KW_READ_FIELD("softirqs", "SOFTIRQS", "", UINT, COUNT, PLAIN, PERCPU,
+				   "softirqs since boot", "sum of kernel_stat.softirqs[]"),
+};
+
+struct intr_layout {
+	const struct kw_cpu_layout *cpu;
+	const struct kw_arch_irq_layout *arch;
+};
+
+static kw_status resolve_intr(kw_ctx *ctx, const struct kw_kernel *kernel, void *layout)
+{
+	struct intr_layout *l = layout;
+
+	l->cpu = kw_layout_get(ctx, kernel, &kw_cpu_subject);
+	l->arch = l->cpu ? kw_layout_get(ctx, kernel, &kw_arch_irq_subject) : NULL;
+	return l->arch ? KW_OK : ctx->status;
+}
+
+static const struct kw_subject intr_subject = { sizeof(struct intr_layout), resolve_intr };
+
+static kw_status add_intr(const struct kw_row *row, const struct intr_layout *l, unsigned int cpu,
+			  uint64_t *irqs, uint64_t *softirqs)
+{
+	uint32_t counts[KW_MAX_SOFTIRQS];
+	uint64_t devices;
+	kw_status status = kw_cpu_kstat(row->ctx, row->kernel, l->cpu, cpu, &devices, counts);
+
+	if (status)
+		return status;
+	*irqs += devices;
+	for (uint32_t i = 0; i < l->cpu->nr_softirqs; i++)
+		*softirqs += counts[i];
+	return kw_arch_irq_sum(row->ctx, row->kernel, l->arch, cpu, irqs);
+}
+
+static void set_intr(struct kw_value *values, kw_status status, uint64_t irqs, uint64_t softirqs)
+{
+	if (status) {
+		kw_set_all_absent(values, COUNT(intr_fields), kw_absent_of_counter(status));
+		return;
+	}
+	kw_set_uint(&values[INTR], irqs);
+	kw_set_uint(&values[SOFTIRQS], softirqs);
+}
+
+static void read_intr(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	const struct intr_layout *l = layout;
+	uint64_t irqs = 0, softirqs = 0;
+	kw_status status = kw_arch_irq_sum(row->ctx, row->kernel, l->arch, KW_MAX_CPUS, &irqs);
+
+	if (!status && !row->kernel->nr_cpus)
+		status = KW_NOTFOUND;
+	for (unsigned int cpu = 0; !status && cpu < row->kernel->nr_cpus; cpu++)
+		if (kw_cpu_is_possible(row->kernel, cpu))
+			status = add_intr(row, l, cpu, &irqs, &softirqs);
+	set_intr(values, status, irqs, softirqs);
+}
+
+enum { BTIME, UPTIME, NOW, JIFFIES };
+
+static const struct kw_field_def clock_fields[] = {
+	[BTIME] = KW_READ_FIELD("btime", "BTIME", "", UINT, TIMESTAMP, START, POINTER,
+				"when the system was started", "timekeeper.offs_real - offs_boot"),
+	[UPTIME] = KW_READ_FIELD("uptime", "UPTIME", "", UINT, NANOSECONDS, ELAPSED, POINTER,
+				 "time since then", "timekeeper: CLOCK_BOOTTIME"),
+	[NOW] = KW_READ_FIELD("now", "NOW", "", UINT, TIMESTAMP, START, POINTER, "the system's own clock",
+			      "timekeeper: CLOCK_REALTIME"),
+};
+
+static void read_clock(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	struct kw_clock clock;
+
+	(void)layout;
+	if (kw_clock_read(row->ctx, row->kernel, &clock)) {
+		kw_clear_error(row->ctx);
+		kw_set_all_absent(values, COUNT(clock_fields), KW_ABSENT_NO_SYMBOL);
+		return;
+	}
+	kw_set_uint(&values[BTIME], clock.realtime - clock.boottime);
+	kw_set_uint(&values[UPTIME], clock.boottime);
+	kw_set_uint(&values[NOW], clock.realtime);
+}
+
+enum { LOAD1, LOAD5, LOAD15, THREADS, LAST_PID, PROCESSES, JIFFIES_64, CPUS, CPUS_ONLINE, PAGE_SIZE };
+
+static const struct kw_field_def load_fields[] = {
+	[LOAD1] = KW_READ_FIELD("load1", "LOAD1", "", FLOAT, NONE, PLAIN, OBJECT,
+				"tasks that run or wait, averaged over a minute", "avenrun[0]"),
+	[LOAD5] = KW_READ_FIELD("load5", "LOAD5", "", FLOAT, NONE, PLAIN, OBJECT, "the same over 5 minutes",
+				"avenrun[1]"),
+	[LOAD15] = KW_READ_FIELD("load15", "LOAD15", "", FLOAT, NONE, PLAIN, OBJECT,
+				 "the same over 15 minutes", "avenrun[2]"),
+	[THREADS] = KW_READ_FIELD("threads", "THREADS", "nr_threads", UINT, COUNT, PLAIN, OBJECT,
+				  "threads there are", "nr_threads"),
+	[LAST_PID] = KW_READ_FIELD("last_pid", "LASTPID", "", INT, NONE, PLAIN, OBJECT,
+				   "process ID that was given last", "init_pid_ns.idr.idr_next - 1"),
+	[PROCESSES] = KW_READ_FIELD("processes", "FORKS", "forks", UINT, COUNT, PLAIN, OBJECT,
+				    "tasks created since boot", "total_forks"),
+	[JIFFIES_64] = KW_READ_FIELD("jiffies", "JIFFIES", "Jiffies", UINT, COUNT, PLAIN, OBJECT,
+				     "timer ticks, counted from 5 minutes before 2^32", "jiffies_64"),
+	[CPUS] = KW_READ_FIELD("cpus", "CPUS", "", UINT, COUNT, PLAIN, OBJECT, "CPUs that there may be",
+			       "__cpu_possible_mask"),
+	[CPUS_ONLINE] = KW_READ_FIELD("cpus_online", "ONLINE", "", UINT, COUNT, PLAIN, OBJECT, "CPUs in use",
+				      "__cpu_online_mask"),
+	[PAGE_SIZE] = KW_READ_FIELD("page_size", "PAGESIZE", "PageSize", UINT, BYTES, PLAIN, OBJECT,
+				    "bytes of a page", "constant on x86"),
+};
+
+struct load_layout {
+	uint64_t avenrun, nr_threads, total_forks, jiffies_64, idr_next;
+	const struct kw_cpu_layout *cpu;
+};
+
+static kw_status resolve_load(kw_ctx *ctx, const struct kw_kernel *kernel, void *layout)
+{
+	struct load_layout *l = layout;
+	struct kw_symbol_query q[] = {
+		{ "avenrun", KW_NO_ADDR },
+		{ "nr_threads", KW_NO_ADDR },
+		{ "total_forks", KW_NO_ADDR },
+		{ "jiffies_64", KW_NO_ADDR },
+	};
+
+	kw_symbol_addresses(ctx, q, COUNT(q));
+	l->avenrun = q[0].addr;
+	l->nr_threads = q[1].addr;
+	l->total_forks = q[2].addr;
+	l->jiffies_64 = q[3].addr;
+	l->idr_next = kw_offset_or_none(ctx, "pid_namespace", "idr.idr_next");
+	l->cpu = kw_layout_get(ctx, kernel, &kw_cpu_subject);
+	return l->cpu ? KW_OK : ctx->status;
+}
+
+static const struct kw_subject load_subject = { sizeof(struct load_layout), resolve_load };
+
+static void set_cpus(struct kw_row *row, const struct load_layout *l, struct kw_value *values)
+{
+	uint64_t possible = 0, online = 0;
+
+	for (unsigned int cpu = 0; cpu < row->kernel->nr_cpus; cpu++) {
+		possible += kw_cpu_is_possible(row->kernel, cpu);
+		online += kw_cpu_is_online(row->ctx, l->cpu, cpu);
+	}
+	if (!possible)
+		kw_set_absent(&values[CPUS], KW_ABSENT_NO_SYMBOL);
+	else
+		kw_set_uint(&values[CPUS], possible);
+	if (l->cpu->online_mask == KW_NO_ADDR || !online)
+		kw_set_absent(&values[CPUS_ONLINE], KW_ABSENT_NO_SYMBOL);
+	else
+		kw_set_uint(&values[CPUS_ONLINE], online);
+}
+
+static void read_load(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	const struct load_layout *l = layout;
+	uint64_t next = l->idr_next == KW_NO_ADDR ? KW_NO_ADDR
+						  : row->kernel->globals.init_pid_ns + l->idr_next;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		struct kw_value *load = &values[LOAD1 + i];
+
+		kw_read_global(row->ctx, l->avenrun == KW_NO_ADDR ? KW_NO_ADDR : l->avenrun + 8 * i, 8, load);
+		/* Fixed point with 11 bits behind it. */
+		if (load->type == KW_VAL_UINT)
+			*load = (struct kw_value){ .type = KW_VAL_FLOAT, .f = (double)load->u / 2048 };
+	}
+	kw_read_global(row->ctx, l->nr_threads, 4, &values[THREADS]);
+	kw_read_global(row->ctx, l->total_forks, 8, &values[PROCESSES]);
+	kw_read_global(row->ctx, l->jiffies_64, 8, &values[JIFFIES_64]);
+	kw_read_global(row->ctx, next, 4, &values[LAST_PID]);
+	if (values[LAST_PID].type == KW_VAL_UINT)
+		kw_set_int(&values[LAST_PID], (int64_t)values[LAST_PID].u - 1);
+	set_cpus(row, l, values);
+	kw_set_uint(&values[PAGE_SIZE], KW_PAGE_SIZE);
+}
+
+#define TABLE(name) static const struct kw_field_table name##_table = { name##_fields, COUNT(name##_fields) }
+
+TABLE(sched);
+TABLE(intr);
+TABLE(clock);
+TABLE(load);
+
+static const struct kw_field_group system_groups[] = {
+	{ .table = &kw_cpu_time_fields, .subject = &kw_cpu_subject, .read = read_times },
+	{ .table = &sched_table, .subject = &kw_cpu_subject, .read = read_sched },
+	{ .table = &intr_table, .subject = &intr_subject, .read = read_intr },
+	{ .table = &load_table, .subject = &load_subject, .read = read_load },
+	{ .table = &clock_table, .read = read_clock },
+};
+
+static kw_status walk_system(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout,
+			     kw_take_row take, void *arg)
+{
+	(void)ctx;
+	(void)kernel;
+	(void)layout;
+	take(0, 0, 0, arg);
+	return KW_OK;
+}
+
+const struct kw_source_def kw_system_source = {
+	.pub = { "system", "the system as a whole: one row",
+		 "uptime,load1,load5,load15,procs_running,procs_blocked" },
+	.groups = system_groups,
+	.nr_groups = COUNT(system_groups),
+	.walk = walk_system,
+};
+
+/* The source cpus */
+
+enum { CPU, ONLINE };
+
+static const struct kw_field_def cpu_fields[] = {
+	[CPU] = KW_READ_FIELD("cpu", "CPU", "", UINT, NONE, PLAIN, OBJECT, "number of the CPU",
+			      "__cpu_possible_mask"),
+	[ONLINE] = KW_READ_FIELD("online", "ONLINE", "", BOOL, NONE, PLAIN, OBJECT, "the CPU is in use",
+				 "__cpu_online_mask"),
+};
+
+static void read_cpu(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	const struct kw_cpu_layout *l = layout;
+
+	kw_set_uint(&values[CPU], row->index);
+	if (l->online_mask == KW_NO_ADDR)
+		kw_set_absent(&values[ONLINE], KW_ABSENT_NO_SYMBOL);
+	else
+		kw_set_bool(&values[ONLINE], kw_cpu_is_online(row->ctx, l, row->index));
+}
+
+static void read_cpu_times(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	uint64_t times[KW_NR_CPU_TIMES];
+	kw_status status = kw_cpu_times(row, layout, row->index, kw_cpu_now(row), times);
+
+	for (size_t i = 0; i < KW_NR_CPU_TIMES; i++) {
+		if (status)
+			kw_set_absent(&values[i], kw_absent_of_counter(status));
+		else
+			kw_set_uint(&values[i], times[i]);
+	}
+}
+
+static void read_cpu_sched(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	struct kw_rq_counters rq;
+	kw_status status = kw_cpu_rq(row->ctx, row->kernel, layout, row->index, &rq);
+
+	if (status) {
+		kw_set_all_absent(values, NR_SCHED, kw_absent_of_counter(status));
+		return;
+	}
+	kw_set_uint(&values[CTXT], rq.nr_switches);
+	kw_set_uint(&values[PROCS_RUNNING], rq.nr_running);
+	kw_set_uint(&values[PROCS_BLOCKED], (int32_t)rq.nr_iowait > 0 ? rq.nr_iowait : 0);
+}
+
+static void read_cpu_intr(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	uint64_t irqs = 0, softirqs = 0;
+	kw_status status = add_intr(row, layout, row->index, &irqs, &softirqs);
+
+	set_intr(values, status, irqs, softirqs);
+}
+
+static const struct kw_field_def schedstat_fields[] = {
+	KW_READ_FIELD("yields", "YIELDS", "yld_count", UINT, COUNT, PLAIN, PERCPU,
+		      "times a task gave the CPU away", "rq.yld_count"),
+	KW_READ_FIELD("sched_count", "SCHED", "", UINT, COUNT, PLAIN, PERCPU, "calls of the scheduler",
+		      "rq.sched_count"),
+	KW_READ_FIELD("sched_goidle", "GOIDLE", "", UINT, COUNT, PLAIN, PERCPU, "of these, to become idle",
+		      "rq.sched_goidle"),
+	KW_READ_FIELD("ttwu_count", "WAKEUPS", "", UINT, COUNT, PLAIN, PERCPU, "tasks woken up",
+		      "rq.ttwu_count"),
+	KW_READ_FIELD("ttwu_local", "LOCAL", "", UINT, COUNT, PLAIN, PERCPU, "of these, by this CPU",
+		      "rq.ttwu_local"),
+	KW_READ_FIELD("runtime", "RUNTIME", "rq_cpu_time", UINT, NANOSECONDS, CPUTIME, PERCPU,
+		      "time that tasks ran here", "rq.rq_cpu_time"),
+	KW_READ_FIELD("run_delay", "DELAY", "", UINT, NANOSECONDS, CPUTIME, PERCPU,
+		      "time that they waited for it", "rq.rq_sched_info.run_delay"),
+	KW_READ_FIELD("timeslices", "SLICES", "pcount", UINT, COUNT, PLAIN, PERCPU,
+		      "time slices that they got", "rq.rq_sched_info.pcount"),
+};
+
+struct schedstat_layout {
+	uint64_t runqueues, offset[COUNT(schedstat_fields)];
+};
+
+static kw_status resolve_schedstat(kw_ctx *ctx, const struct kw_kernel *kernel, void *layout)
+{
+	struct schedstat_layout *l = layout;
+	struct kw_symbol_query q = { "runqueues", KW_NO_ADDR };
+
+	(void)kernel;
+	kw_symbol_addresses(ctx, &q, 1);
+	l->runqueues = q.addr;
+	/* Kernels without CONFIG_SCHEDSTATS have the last three only; the origin is the path. */
+	for (size_t i = 0; i < COUNT(schedstat_fields); i++)
+		l->offset[i] = kw_offset_or_none(ctx, "rq", strchr(schedstat_fields[i].pub.origin, '.') + 1);
+	return KW_OK;
+}
+
+static const struct kw_subject schedstat_subject = { sizeof(struct schedstat_layout), resolve_schedstat };
+
+static void read_schedstat(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	const struct schedstat_layout *l = layout;
+	uint64_t rq = kw_percpu(row->kernel, l->runqueues, row->index);
+
+	for (size_t i = 0; i < COUNT(schedstat_fields); i++) {
+		/* The counts are unsigned int, the times and slices 64 bits long. */
+		if (rq == KW_NO_ADDR)
+			kw_set_absent(&values[i], KW_ABSENT_NO_SYMBOL);
+		else if (l->offset[i] == KW_NO_ADDR)
+			kw_set_absent(&values[i], KW_ABSENT_NO_MEMBER);
+		else
+			kw_read_global(row->ctx, rq + l->offset[i], i < 5 ? 4 : 8, &values[i]);
+	}
+}
+
+TABLE(cpu);
+TABLE(schedstat);
+
+static const struct kw_field_group cpu_groups[] = {
+	{ .table = &cpu_table, .subject = &kw_cpu_subject, .read = read_cpu },
+	{ .table = &kw_cpu_time_fields, .subject = &kw_cpu_subject, .read = read_cpu_times },
+	{ .table = &sched_table, .subject = &kw_cpu_subject, .read = read_cpu_sched },
+	{ .table = &intr_table, .subject = &intr_subject, .read = read_cpu_intr },
+	{ .table = &schedstat_table, .subject = &schedstat_subject, .read = read_schedstat },
+};
+
+static kw_status walk_cpus(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+			   void *arg)
+{
+	(void)ctx;
+	(void)layout;
+	if (!kernel->nr_cpus)
+		return KW_NOTFOUND;
+	for (unsigned int cpu = 0; cpu < kernel->nr_cpus; cpu++)
+		if (kw_cpu_is_possible(kernel, cpu) && !take(0, cpu, cpu, arg))
+			break;
+	return KW_OK;
+}
+
+const struct kw_source_def kw_cpu_source = {
+	.pub = { "cpus", "a CPU that is, or may become, part of the system",
+		 "cpu,online,user,nice,system,idle,iowait,irq,softirq,steal,guest,guest_nice" },
+	.groups = cpu_groups,
+	.nr_groups = COUNT(cpu_groups),
+	.walk = walk_cpus,
+};

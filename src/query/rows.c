@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Running a query of a source whose rows are no tasks.
+ *
+ * There are few of them (CPUs, interrupts, modules): each is fetched once, keys and columns together. With an order
+ * their values are kept until all are there.
+ */
+#include "query/query.h"
+
+#include "util/array.h"
+#include "util/error.h"
+
+kw_status kw_rows_build(kw_query *q)
+{
+	kw_status status = KW_OK;
+
+	q->first_key = q->slots.nr;
+	q->slots.nr += (uint32_t)q->sort.nr;
+	for (uint32_t i = 0; !status && i < q->columns.nr; i++)
+		status = kw_stage_add(q->ctx, &q->root, &q->show, &q->slots, &q->columns.item[i], i);
+	for (uint32_t i = 0; !status && i < q->sort.nr; i++)
+		status = kw_stage_add(q->ctx, &q->root, &q->show, &q->slots, &q->sort.item[i].binding,
+				      q->first_key + i);
+	return status ? status : kw_stage_finish(q->ctx, &q->show);
+}
+
+/* Strings are copied: the row's are gone with the next one. */
+static bool keep(kw_query *q, struct key_values *to, const struct kw_value *values, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		struct kw_value v = values[i];
+
+		if (v.type == KW_VAL_STRING || v.type == KW_VAL_BYTES) {
+			v.str = kw_names_add(&q->key_text, v.str, v.len);
+			if (!v.str)
+				return false;
+		}
+		if (!kw_array_push(to, v))
+			return false;
+	}
+	return true;
+}
+
+static bool keep_row(kw_query *q, uint64_t object)
+{
+	struct pending p = { .ref.task = object, .order = q->pending.nr };
+
+	return keep(q, &q->kept_values, q->slots.values, q->columns.nr) &&
+	       keep(q, &q->key_values, &q->slots.values[q->first_key], q->sort.nr) &&
+	       kw_array_push(&q->pending, p);
+}
+
+static bool take_row(uint64_t object, uint32_t index, uint32_t cpu, void *arg)
+{
+	kw_query *q = arg;
+	kw_status status;
+
+	q->row.task = object;
+	q->row.index = index;
+	q->row.cpu = cpu;
+	q->row.text_used = 0;
+	status = kw_stage_run(&q->show, &q->row, q->slots.values);
+	if (status) {
+		kw_query_damage(q, status);
+		return true;
+	}
+	status = kw_damage_among(q->slots.values, q->columns.nr + q->sort.nr);
+	if (status)
+		kw_query_damage(q, status);
+	if (kw_query_is_ordered(q)) {
+		q->failed = !keep_row(q, object);
+		q->stop = q->failed;
+	} else {
+		struct kw_row_identity id = { .address = object };
+
+		kw_query_hand_out(q, q->slots.values, &id);
+		if (q->limit && q->counts.rows == q->limit)
+			q->stop = true;
+	}
+	return !q->stop;
+}
+
+static void show_kept(kw_query *q)
+{
+	for (size_t i = 0; i < q->pending.nr && !q->stop; i++) {
+		const struct pending *p = &q->pending.item[i];
+		struct kw_row_identity id = { .address = p->ref.task };
+
+		if (q->limit && q->counts.rows == q->limit)
+			break;
+		kw_query_hand_out(q, &q->kept_values.item[p->order * q->columns.nr], &id);
+	}
+}
+
+kw_status kw_rows_run(kw_query *q)
+{
+	const struct kw_source_def *source = q->root.source;
+	const void *layout = NULL;
+	kw_status status;
+
+	if (source->subject && !(layout = kw_layout_get(q->ctx, q->kernel, source->subject)))
+		return q->ctx->status;
+	status = source->walk(q->ctx, q->kernel, layout, take_row, q);
+	if (q->failed)
+		return KW_OK;
+	if (status == KW_NOTFOUND)
+		return kw_fail(q->ctx, KW_UNREADABLE,
+			       "%s: this kernel has no such thing, or its symbols are not known",
+			       source->pub.name);
+	if (status)
+		kw_query_damage(q, status);
+	if (kw_query_is_ordered(q)) {
+		if (!kw_query_order(q))
+			return kw_fail_nomem(q->ctx);
+		show_kept(q);
+	}
+	return KW_OK;
+}
