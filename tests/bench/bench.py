@@ -17,6 +17,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 import figures  # noqa: E402
+import row_live  # noqa: E402
 import row_memory  # noqa: E402
 import row_startup  # noqa: E402
 import row_walk  # noqa: E402
@@ -29,18 +30,24 @@ TEN_TIMES = figures.Target("ratio", ">=", 10)
 ROWS = {
     "walk-3700": functools.partial(row_walk.run, procs=3700),
     "walk-10000": functools.partial(row_walk.run, procs=10000),
+    "walk-100000": functools.partial(row_walk.run, procs=100000, limit=1, passes=200, beside=(1000, 2.5)),
     "startup-200": functools.partial(row_startup.run, procs=0, limit=25, listers=True),
     "startup-10000": functools.partial(row_startup.run, procs=10000, limit=60, ps_target=TEN_TIMES),
     "memory": functools.partial(row_memory.run, procs=10000),
-    "walk-200": functools.partial(row_walk.run, procs=0, has_targets=False),
+    "live": row_live.run,
+    "walk-200": functools.partial(row_walk.run, procs=0, limit=None),
 }
-DEFAULT = ("walk-3700", "walk-10000", "startup-200", "startup-10000", "memory")
-QUICK = ("walk-200", "startup-200")
-MEMORY = {0: "1024M", 3700: "1024M", 10000: "2048M"}  # of the guest with so many processes; 0: its zoo alone
+DEFAULT = ("walk-3700", "walk-10000", "walk-100000", "startup-200", "startup-10000", "memory", "live")
+QUICK = ("walk-200", "startup-200", "live")
+# Of the guest with so many processes; 0: its zoo alone.
+MEMORY = {0: "1024M", 1000: "1024M", 3700: "1024M", 10000: "2048M", 100000: "11000M"}
+DUMPED = (0, 1000, 3700, 10000)  # a dump is as large as the memory
 
 
 class Bench:
     """What every row needs: kwalk's programs, frozen guests, debug symbols, and how hard to try."""
+
+    kernel = KERNEL  # of all guests
 
     def __init__(self, build, quick):
         self.build = build
@@ -54,8 +61,9 @@ class Bench:
 
     @functools.lru_cache
     def guest(self, procs):
-        """Return the folder of a frozen guest, with dumps; made now if there is none, which takes minutes."""
-        return Path(self.lab("freeze", KERNEL, "--dumps", "--procs", procs, "--memory", MEMORY[procs]))
+        """Return the folder of a frozen guest; made now if there is none, which takes minutes."""
+        dumps = ["--dumps"] if procs in DUMPED else []
+        return Path(self.lab("freeze", KERNEL, *dumps, "--procs", procs, "--memory", MEMORY[procs]))
 
     @functools.lru_cache
     def debug_symbols(self):
@@ -67,19 +75,31 @@ class Bench:
         except BenchError as error:
             return None, f"no debug symbols: {error}"
 
-    def lab(self, *words):
-        """Run the lab and return the one line that it prints. It is ended softly, since it has a QEMU to end."""
+    @functools.lru_cache
+    def module(self):
+        """Return (path of kwalk's kernel module for the guests' kernel, ""), or (None, why there is none)."""
+        try:
+            return Path(self.lab("module", KERNEL)), ""
+        except BenchError:
+            return None, "there is no kernel module yet: the lab could not build it"
+
+    def lab(self, *words, whole=False):
+        """Run the lab and return the one line that it prints, or the whole of its output.
+
+        It is ended softly, since it has a QEMU to end.
+        """
         command = [str(TOP / "scripts/guest/lab"), *map(str, words)]
         self.say(" ".join(["lab", *command[1:]]))
-        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                              errors="replace") as process:
             try:
-                line, _ = process.communicate()
+                text, _ = process.communicate()
             except BaseException:
                 process.terminate()
                 raise
         if process.returncode != 0:
             raise BenchError(f"lab {' '.join(command[1:])} failed; it says why above")
-        return line.strip()
+        return text if whole else text.strip()
 
 
 def machine():

@@ -25,40 +25,80 @@ def agree(first, second, who):
         raise programs.BenchError(f"results differ: (tasks, sum) is {first} by kwalk, {second} by {who}")
 
 
-def start_drgn(guest, vmlinux, stack):
-    """Start drgn on the dump of the same memory; return it and its (processes, sum)."""
-    command = [PYTHON, str(HERE / "drgn_walk.py"), str(guest / "elf-virt.core"), str(vmlinux)]
-    peer = stack.enter_context(programs.server(command))
-    return peer, tuple(map(int, peer.read()))
+class Walker:
+    """bench_walk on a frozen guest, asked again and again."""
+
+    def __init__(self, bench, row, procs, stack, label=""):
+        self.guest = bench.guest(procs)
+        self.server = stack.enter_context(
+            programs.server([str(bench.program("bench_walk")), str(self.guest / "ram")]))
+        self.hand = Figure(row, f"hand{label}", "ns/task")
+        self.kwalk = Figure(row, f"kwalk{label}", "ns/task", peer=self.hand)
+        self.found = None
+
+    def walk(self, passes):
+        by_hand = take(self.server.ask("hand", passes), self.hand.samples)
+        self.found = take(self.server.ask("kwalk", passes), self.kwalk.samples)
+        agree(self.found, by_hand, "hand")
+
+    def note(self):
+        times = [sum(figure.samples) * self.found[0] / 1e6 for figure in (self.kwalk, self.hand)]
+        return (f"{self.found[0]} processes; {len(self.kwalk.samples)} passes took {times[0]:.0f} ms,"
+                f" by hand {times[1]:.0f} ms")
 
 
-def run(bench, row, procs, has_targets=True):
-    guest = bench.guest(procs)
-    vmlinux, obstacle = bench.debug_symbols()
-    passes, rounds = (QUICK_PASSES, QUICK_ROUNDS) if bench.quick else (PASSES, ROUNDS)
-    hand = Figure(row, "hand", "ns/task")
-    kwalk = Figure(row, "kwalk", "ns/task", peer=hand)
-    drgn = Figure(row, "drgn", "ns/task", peer=kwalk, note=obstacle)
-    if has_targets:
-        kwalk.target, drgn.target = Target("ratio", "<=", 1.3), Target("ratio", ">=", 150)
+class Drgn:
+    """drgn on the dump of the same memory, where there is one, and the kernel's debug symbols."""
 
+    def __init__(self, bench, row, walker, stack):
+        self.figure = Figure(row, "drgn", "ns/task", peer=walker.kwalk)
+        self.threads = self.leaders = self.server = None
+        core = walker.guest / "elf-virt.core"
+        if not core.exists():
+            self.figure.note = "it can't read bare RAM, and so large a guest is not dumped"
+            return
+        vmlinux, self.figure.note = bench.debug_symbols()
+        if vmlinux is None:
+            return
+        command = [PYTHON, str(HERE / "drgn_walk.py"), str(core), str(vmlinux)]
+        self.server = stack.enter_context(programs.server(command))
+        self.leaders = tuple(map(int, self.server.read()))
+
+    def walk(self):
+        if self.server:
+            self.threads, _ = take(self.server.ask("drgn", 1), self.figure.samples)
+
+    def check(self, found):
+        if self.server:
+            agree(found, self.leaders, "drgn")
+            self.figure.note = f"its for_each_task gives every thread, {self.threads} of them; compared per task"
+
+
+def run(bench, row, procs, limit=1.3, passes=PASSES, rounds=ROUNDS, beside=None):
+    """limit: of kwalk's ratio to the loop by hand; beside: (processes of a smaller guest, limit of the ratio to it)."""
+    if bench.quick:
+        passes, rounds = QUICK_PASSES, QUICK_ROUNDS
     with contextlib.ExitStack() as stack:
-        walker = stack.enter_context(programs.server([str(bench.program("bench_walk")), str(guest / "ram")]))
-        peer, leaders = start_drgn(guest, vmlinux, stack) if vmlinux else (None, None)
+        walker = Walker(bench, row, procs, stack)
+        drgn = Drgn(bench, row, walker, stack)
+        small = Walker(bench, row, beside[0], stack, f" at {beside[0]} processes") if beside else None
         for turn in range(rounds):
-            by_hand = take(walker.ask("hand", passes // rounds), hand.samples)
-            found = take(walker.ask("kwalk", passes // rounds), kwalk.samples)
-            agree(found, by_hand, "hand")
-            if peer and turn % (rounds // DRGN_PASSES) == 0:
-                threads, _ = take(peer.ask("drgn", 1), drgn.samples)
-        if peer:
-            agree(found, leaders, "drgn")
-            drgn.note = f"its for_each_task gives every thread, {threads} of them; compared per task"
-    kwalk.note = (f"{found[0]} processes; {len(kwalk.samples)} passes took {milliseconds(kwalk, found)} ms,"
-                  f" by hand {milliseconds(hand, found)} ms")
-    return [kwalk, hand, drgn]
+            walker.walk(passes // rounds)
+            if small:
+                small.walk(passes // rounds)
+            if turn % max(1, rounds // DRGN_PASSES) == 0:
+                drgn.walk()
+        drgn.check(walker.found)
+    walker.kwalk.note = walker.note()
+    if limit:
+        walker.kwalk.target, drgn.figure.target = Target("ratio", "<=", limit), Target("ratio", ">=", 150)
+    return [walker.kwalk, walker.hand, drgn.figure, *beside_smaller(row, walker, small, beside)]
 
 
-def milliseconds(figure, found):
-    """Give the time of all passes together."""
-    return f"{sum(figure.samples) * found[0] / 1e6:.0f}"
+def beside_smaller(row, walker, small, beside):
+    """The figures that show what a task costs more where there are many."""
+    if not small:
+        return []
+    larger = Figure(row, f"kwalk, beside {beside[0]} processes", "ns/task", walker.kwalk.samples, small.kwalk,
+                    Target("ratio", "<=", beside[1]))
+    return [larger, small.kwalk, small.hand]

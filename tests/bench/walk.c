@@ -31,8 +31,9 @@ struct bench {
 	kw_ctx *ctx;
 	kw_query *query;
 	/* By hand: what a person would have looked up once and written into the program. */
-	uint64_t head, first;	   /* addresses of list_heads in the guest */
-	uint64_t slide;		   /* from the guest's direct map to the mapping */
+	uint64_t head, first; /* addresses of list_heads in the guest */
+	/* From the guest's direct map to the mapping; other from `high` on, behind the hole in physical memory. */
+	uint64_t slide, high, high_slide;
 	uint64_t tasks, pid, comm; /* offsets in task_struct */
 };
 
@@ -62,10 +63,43 @@ static uint64_t offset_of(kw_ctx *ctx, const char *name)
 	return member.bit_offset / 8;
 }
 
-/* One segment of RAM is assumed, as a small guest has. */
+/* From the guest's addresses to ours. */
+static uint64_t slide_at(kw_ctx *ctx, uint64_t addr)
+{
+	const uint8_t *host = kw_view(ctx, addr, 8);
+
+	if (!host)
+		die("a task is not mapped");
+	return (uint64_t)(uintptr_t)host - addr;
+}
+
+/* Where the hole is shows in the tasks themselves: a guest has one at most. */
+static void find_slides(struct bench *b)
+{
+	uint64_t lowest = UINT64_MAX;
+
+	for (uint64_t node = b->first; node != b->head;) {
+		if (node < lowest)
+			lowest = node;
+		if (kw_read(b->ctx, node, &node, sizeof(node)))
+			die(kw_error(b->ctx));
+	}
+	b->slide = slide_at(b->ctx, lowest);
+	b->high = UINT64_MAX;
+	for (uint64_t node = b->first; node != b->head;) {
+		uint64_t slide = slide_at(b->ctx, node);
+
+		if (slide != b->slide && node < b->high) {
+			b->high = node;
+			b->high_slide = slide;
+		}
+		if (kw_read(b->ctx, node, &node, sizeof(node)))
+			die(kw_error(b->ctx));
+	}
+}
+
 static void prepare_hand(struct bench *b)
 {
-	const uint8_t *host;
 	uint64_t init;
 
 	b->tasks = offset_of(b->ctx, "tasks");
@@ -75,19 +109,18 @@ static void prepare_hand(struct bench *b)
 	    kw_read(b->ctx, init + b->tasks, &b->first, sizeof(b->first)))
 		die(kw_error(b->ctx));
 	b->head = init + b->tasks;
-	host = kw_view(b->ctx, b->first, 8);
-	if (!host)
-		die("the first task is not mapped");
-	b->slide = (uint64_t)(uintptr_t)host - b->first;
+	find_slides(b);
 }
 
 static struct sum pass_by_hand(const struct bench *b)
 {
 	struct sum sum = { 0 };
-	uint64_t head = b->head, slide = b->slide, tasks = b->tasks, pid = b->pid, comm = b->comm;
+	uint64_t head = b->head, tasks = b->tasks, pid = b->pid, comm = b->comm;
+	uint64_t low = b->slide, high = b->high, high_slide = b->high_slide;
 
 	for (uint64_t node = b->first; node != head; sum.tasks++) {
-		const uint8_t *task = (const uint8_t *)(uintptr_t)(node - tasks + slide);
+		const uint8_t *task =
+			(const uint8_t *)(uintptr_t)(node - tasks + (node < high ? low : high_slide));
 		char name[16];
 
 		sum.values += *(const uint32_t *)(const void *)(task + pid);

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Bench: ways to the values of every process of the kernel this runs on, in turn. Run in a guest, as root.
+ *
+ *     bench_live ROUNDS LABEL:PASSES:KIND[:ARG]...
+ *
+ * Prints, for each way: the line "none LABEL WHY" when it can't run here; else "list LABEL", what it gets of each
+ * process, and "end LABEL" (see live.h); then, after a pass to warm up, ROUNDS times one line
+ * "time LABEL ROWS NS NS NS..." with the nanoseconds of PASSES passes. The ways take turns, so that drift hits all.
+ * PASSES 0: only the list.
+ */
+#include "live.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_WAYS = 32, MAX_PASSES = 100000, MAX_ROUNDS = 1000 };
+
+static const struct kind *const kinds[] = {
+	&kwalk_mapped,	    &kwalk_pread,	 &procfs_stat,	      &procfs_six,
+	&procfs_statm_open, &procfs_statm_lseek, &procfs_system_stat, &iterate_comm,
+	&iterate_all,	    &run_program,	 &ask_server,
+};
+
+void die(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("bench_live: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+	exit(1);
+}
+
+uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+void each_process(void (*fn)(int pid, void *arg), void *arg)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+
+	if (!proc)
+		die("/proc: %s", strerror(errno));
+	while ((entry = readdir(proc)))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+			fn(atoi(entry->d_name), arg);
+	closedir(proc);
+}
+
+size_t read_file(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, buf, size - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (got < 0)
+		got = 0;
+	buf[got] = 0;
+	return (size_t)got;
+}
+
+void write_text(FILE *out, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len && text[i]; i++)
+		if (isgraph((unsigned char)text[i]) && text[i] != '\\')
+			fputc(text[i], out);
+		else
+			fprintf(out, "\\x%02x", (unsigned char)text[i]);
+}
+
+static const struct kind *find_kind(const char *name)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (strcmp(kinds[i]->name, name) == 0)
+			return kinds[i];
+	die("%s: no such kind of way", name);
+}
+
+/* Takes LABEL:PASSES:KIND[:ARG] to pieces; text is changed, and kept. */
+static void parse_way(struct way *way, char *text)
+{
+	char *passes = strchr(text, ':'), *kind = passes ? strchr(passes + 1, ':') : NULL, *arg, *end;
+
+	if (!kind)
+		die("%s: not of the form LABEL:PASSES:KIND[:ARG]", text);
+	*passes++ = 0;
+	*kind++ = 0;
+	arg = strchr(kind, ':');
+	if (arg)
+		*arg++ = 0;
+	way->label = text;
+	way->passes = strtoul(passes, &end, 10);
+	if (*end || way->passes > MAX_PASSES)
+		die("%s: %s is no number of passes", text, passes);
+	way->kind = find_kind(kind);
+	way->arg = arg ? arg : "";
+}
+
+static void list(struct way *way)
+{
+	if (!way->kind->list)
+		return;
+	printf("list %s\n", way->label);
+	way->kind->list(way, stdout);
+	printf("end %s\n", way->label);
+	fflush(stdout);
+}
+
+static void measure(struct way *way, uint64_t *ns)
+{
+	struct totals totals = { 0 };
+
+	for (unsigned long i = 0; i < way->passes; i++) {
+		uint64_t start = now();
+
+		totals = way->kind->pass(way);
+		ns[i] = now() - start;
+		__asm__ volatile("" : : "r"(totals.values));
+	}
+	printf("time %s %llu", way->label, (unsigned long long)totals.rows);
+	for (unsigned long i = 0; i < way->passes; i++)
+		printf(" %llu", (unsigned long long)ns[i]);
+	printf("\n");
+	fflush(stdout);
+}
+
+/* The ways that can run here move to the front; returns how many. */
+static size_t open_all(struct way *ways, size_t nr)
+{
+	size_t ready = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		const char *why = ways[i].kind->open(&ways[i]);
+
+		if (why)
+			printf("none %s %s\n", ways[i].label, why);
+		else
+			ways[ready++] = ways[i];
+	}
+	fflush(stdout);
+	return ready;
+}
+
+int main(int argc, char **argv)
+{
+	static struct way ways[MAX_WAYS];
+	static uint64_t ns[MAX_PASSES];
+	unsigned long rounds = argc > 2 ? strtoul(argv[1], NULL, 10) : 0;
+	size_t nr = (size_t)(argc > 2 ? argc - 2 : 0);
+
+	if (!nr || nr > MAX_WAYS || rounds > MAX_ROUNDS) {
+		fprintf(stderr, "usage: bench_live ROUNDS LABEL:PASSES:KIND[:ARG]...\n");
+		return 2;
+	}
+	for (size_t i = 0; i < nr; i++)
+		parse_way(&ways[i], argv[i + 2]);
+	nr = open_all(ways, nr);
+	for (size_t i = 0; i < nr; i++)
+		list(&ways[i]);
+	for (size_t i = 0; i < nr && rounds; i++)
+		if (ways[i].passes)
+			ways[i].kind->pass(&ways[i]);
+	for (unsigned long round = 0; round < rounds; round++)
+		for (size_t i = 0; i < nr; i++)
+			if (ways[i].passes)
+				measure(&ways[i], ns);
+	return 0;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* kwalk on the live kernel: a query of the columns in ARG, run again and again; mapped, or by pread alone. */
+#include "live.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <kwalk/kwalk.h>
+
+struct live_kwalk {
+	kw_ctx *ctx;
+	kw_query *query;
+	size_t columns;
+	struct totals totals;
+	FILE *out;
+};
+
+/* Of a context that is kept for the message's sake: a program that could not open it ends soon. */
+static const char *complaint(const struct live_kwalk *k)
+{
+	return k->ctx ? kw_error(k->ctx) : "out of memory";
+}
+
+static const char *open_kwalk(struct way *way, bool no_mmap)
+{
+	struct kw_open_options options = { .size = sizeof(options), .no_mmap = no_mmap };
+	struct kw_query_options query = { .size = sizeof(query), .columns = way->arg };
+	struct live_kwalk *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		die("out of memory");
+	k->ctx = kw_new();
+	if (!k->ctx || kw_open(k->ctx, "live", &options) || kw_query_new(k->ctx, &query, &k->query))
+		return complaint(k);
+	kw_query_columns(k->query, &k->columns);
+	way->state = k;
+	return NULL;
+}
+
+/* Whether all RAM is mapped; else why the first part of it that isn't could not be. */
+static const char *why_not_mapped(kw_ctx *ctx)
+{
+	static char text[128];
+	size_t nr;
+	const struct kw_segment *segments = kw_segments(ctx, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		if (segments[i].kind != KW_SEG_RAM || segments[i].map)
+			continue;
+		snprintf(text, sizeof(text), "RAM is not mapped: %s",
+			 segments[i].why ? strerror(segments[i].why) : "kwalk did not try");
+		return text;
+	}
+	return NULL;
+}
+
+static const char *open_mapped(struct way *way)
+{
+	const char *why = open_kwalk(way, false);
+
+	return why ? why : why_not_mapped(((struct live_kwalk *)way->state)->ctx);
+}
+
+static const char *open_pread(struct way *way)
+{
+	return open_kwalk(way, true);
+}
+
+static bool add_row(const struct kw_value *values, const struct kw_row_identity *row, void *arg)
+{
+	struct live_kwalk *k = arg;
+
+	(void)row;
+	k->totals.rows++;
+	for (size_t i = 0; i < k->columns; i++)
+		if (values[i].type == KW_VAL_STRING)
+			k->totals.values += values[i].len ? (unsigned char)values[i].str[0] : 0;
+		else if (values[i].type != KW_VAL_ABSENT)
+			k->totals.values += values[i].u;
+	return true;
+}
+
+static void run(struct live_kwalk *k, kw_row_fn fn)
+{
+	kw_status status;
+
+	k->totals = (struct totals){ 0 };
+	status = kw_query_run(k->query, fn, k);
+	if (status != KW_OK && status != KW_INCOMPLETE)
+		die("kwalk: %s", kw_error(k->ctx));
+}
+
+static struct totals pass(struct way *way)
+{
+	struct live_kwalk *k = way->state;
+
+	run(k, add_row);
+	return k->totals;
+}
+
+static void write_value(FILE *out, const struct kw_value *value)
+{
+	switch (value->type) {
+	case KW_VAL_ABSENT: fputs("-", out); break;
+	case KW_VAL_STRING: write_text(out, value->str, value->len); break;
+	case KW_VAL_INT: fprintf(out, "%" PRId64, value->i); break;
+	case KW_VAL_FLOAT: fprintf(out, "%.17g", value->f); break;
+	default: fprintf(out, "%" PRIu64, value->u); break;
+	}
+}
+
+static bool write_row(const struct kw_value *values, const struct kw_row_identity *row, void *arg)
+{
+	struct live_kwalk *k = arg;
+
+	fprintf(k->out, "%d", row->pid);
+	for (size_t i = 0; i < k->columns; i++) {
+		fputc('\t', k->out);
+		write_value(k->out, &values[i]);
+	}
+	fputc('\n', k->out);
+	return true;
+}
+
+static void list(struct way *way, FILE *out)
+{
+	struct live_kwalk *k = way->state;
+
+	k->out = out;
+	run(k, write_row);
+}
+
+const struct kind kwalk_mapped = { "kwalk-mapped", open_mapped, pass, list };
+const struct kind kwalk_pread = { "kwalk-pread", open_pread, pass, list };

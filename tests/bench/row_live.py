@@ -1,0 +1,49 @@
+"""Row live: pid and comm of every process of a guest, read from within it, by all ways that there are.
+
+QEMU translates the guest's code, so its times are many times those of a real machine; the ratios are the point.
+"""
+
+import live
+import peers
+from figures import Figure, Target
+
+PROCS = 3700
+ROUNDS, QUICK_ROUNDS = 7, 2
+COLUMNS = "pid,comm"
+OWN = {"ps": "ps"}  # lists itself
+
+
+def run(bench, row):
+    procs = 0 if bench.quick else PROCS
+    drgn = peers.drgn_for_guest(bench)
+    ways = [f"mapped:20:kwalk-mapped:{COLUMNS}", f"pread:5:kwalk-pread:{COLUMNS}", "procfs:1:procfs-stat",
+            "iterator:5:iter-comm:/task_iter.bpf.o", "ps:1:run:ps -eo pid,comm"]
+    if drgn.command:
+        ways.append(f"drgn:1:server:{drgn.command}")
+    results = live.measure(bench, procs=procs, first=[QUICK_ROUNDS if bench.quick else ROUNDS], ways=ways,
+                           files=[("/usr/bin/ps", "/usr/bin/ps"), *drgn.files], memory=drgn.memory)
+    results.setdefault("drgn", live.Result(why=drgn.why))
+    live.check_names(results, "procfs", OWN)
+    return figures_of(row, results, has_targets=not bench.quick)
+
+
+def figures_of(row, results, has_targets):
+    count = results["procfs"].passes[0][0]
+
+    def figure(label, name, peer=None, target=None):
+        result = results[label]
+        rows = count if label == "ps" else None
+        return Figure(row, name, "ns/process", result.per_row(rows), peer=peer, target=target if has_targets else None,
+                      note=result.why)
+
+    mapped = figure("mapped", "kwalk, mapped")
+    pread = figure("pread", "kwalk, pread", mapped)
+    pread.note = pread.note or f"{count} processes in a guest; QEMU translates its code: look at the ratios"
+    return [
+        mapped, pread,
+        figure("procfs", "/proc/PID/stat", mapped, Target("ratio", ">=", 200)),
+        figure("procfs", "/proc/PID/stat beside pread", pread, Target("ratio", ">=", 30)),
+        figure("iterator", "BPF iterator", mapped, Target("ratio", ">=", 10)),
+        figure("iterator", "BPF iterator beside pread", pread, Target("ratio", ">=", 1)),
+        figure("ps", "ps -eo pid,comm", pread), figure("drgn", "drgn", pread),
+    ]
