@@ -34,6 +34,7 @@ struct kw_segment {
 	const uint8_t *map; /**< its first byte in a mapping, or NULL: read with pread */
 	enum kw_segment_kind kind; /**< what it holds */
 	int why;		   /**< errno of the refused mapping, 0 when mapped or never tried */
+	const char *device;	   /**< the device that it is mapped through; NULL: the target itself */
 };
 
 /** Counters of one context since it was made. */

@@ -23,9 +23,11 @@ static struct kw_value address(uint64_t addr)
 
 static const char *how_read(const struct kw_segment *segment, char *buf, size_t size)
 {
-	if (segment->map)
+	if (segment->map && !segment->device)
 		return "mapped";
-	if (segment->why)
+	if (segment->map)
+		snprintf(buf, size, "mapped (%s)", segment->device);
+	else if (segment->why)
 		snprintf(buf, size, "pread (mmap: %s)", strerror(segment->why));
 	else
 		snprintf(buf, size, "pread");

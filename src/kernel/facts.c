@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What kwalk info shows: the target, the kernel in it, where symbols and types came from, what each step cost. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,6 +45,27 @@ add(struct facts *facts, const char *topic, const char *name, const char *fmt, .
 		facts->failed = true;
 }
 
+/* Why the module's device, which would map what /proc/kcore refuses to, is not used. */
+static void add_device(kw_ctx *ctx, struct facts *facts)
+{
+	int why = kw_memory_device_why(ctx->target->memory);
+	const char *text;
+
+	switch (why) {
+	case 0: return;
+	case ENOENT:
+		text = "not there: the kernel module kwalk is not loaded (scripts/module install)";
+		break;
+	case ENXIO: text = "nothing is behind it: the kernel module kwalk is not loaded"; break;
+	case ENODEV:
+		text = "not used: it is no character device of root's that only root may write to";
+		break;
+	case EPERM: text = "refused: CAP_SYS_RAWIO is missing, or the kernel is locked down"; break;
+	default: text = strerror(why);
+	}
+	add(facts, "target", "module", "/dev/kwalk: %s", text);
+}
+
 /* How many segments are read in which way; kwalk info -s lists each. */
 static void add_segments(kw_ctx *ctx, struct facts *facts)
 {
@@ -59,6 +81,7 @@ static void add_segments(kw_ctx *ctx, struct facts *facts)
 	add(facts, "target", "segments", "%zu: %zu mapped, %zu read with pread", nr, mapped, nr - mapped);
 	if (refused)
 		add(facts, "target", "mmap", "refused for %zu segments: %s", refused, strerror(why));
+	add_device(ctx, facts);
 }
 
 static void add_memory(kw_ctx *ctx, struct facts *facts)

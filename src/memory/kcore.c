@@ -3,8 +3,9 @@
  * The live kernel: /proc/kcore, an ELF core made up while it is read.
  *
  * Its segments: the kernel image (with a physical address), vmalloc, modules and vmemmap (p_paddr is -1), and RAM by
- * way of the direct map (with one). The image and RAM are offered to mmap(), which a stock kernel refuses with EIO, so
- * that pread() is the rule; the others change their pages while one looks, and are never mapped.
+ * way of the direct map (with one). The image and RAM are offered to mmap(), which a stock kernel refuses with EIO; then
+ * they are mapped through the device of kwalk's kernel module, where that is loaded; else pread() it is. The others
+ * change their pages while one looks, and are never mapped.
  *
  * A page that the kernel does not want to show (offline, poisoned, given back to a hypervisor) reads as zeros, and
  * nothing tells: who reads a structure that is all zeros must suspect this.
@@ -16,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "memory/device.h"
 #include "memory/elf_core.h"
 #include "util/error.h"
 
@@ -83,13 +85,27 @@ static enum kw_segment_kind kind_of(const Elf64_Phdr *phdr)
 	return phdr->p_memsz >= MIN_VMALLOC_AREA ? KW_SEG_VMALLOC : KW_SEG_VMEMMAP;
 }
 
-/* Try to map a segment; once one was refused, the others would be for the same reason. */
+static void map_through_device(struct kw_memory *memory, struct kw_segment *segment)
+{
+	if (memory->device_fd < 0 && !memory->device_why)
+		memory->device_fd = kw_device_open(KW_DEVICE_PATH, &memory->device_why);
+	if (memory->device_fd < 0 || segment->paddr % PAGE_BYTES || segment->paddr > INT64_MAX)
+		return;
+	segment->map = guard_map(&memory->guard, memory->device_fd, segment->paddr, segment->size,
+				 &memory->device_why);
+	if (segment->map)
+		segment->device = KW_DEVICE_PATH;
+}
+
+/* Try to map a segment; once one was refused by /proc/kcore, the others would be for the same reason. */
 static void offer_to_mmap(struct kw_memory *memory, struct kw_segment *segment, int *why)
 {
 	if (memory->no_mmap || (segment->kind != KW_SEG_TEXT && segment->kind != KW_SEG_RAM))
 		return;
 	if (!*why && segment->offset % PAGE_BYTES == 0)
 		segment->map = guard_map(&memory->guard, memory->fd, segment->offset, segment->size, why);
+	if (!segment->map && *why)
+		map_through_device(memory, segment);
 	segment->why = segment->map ? 0 : *why;
 }
 
@@ -126,8 +142,9 @@ static kw_status fill(kw_ctx *ctx, struct kw_memory *memory, const struct elf_co
 	if (!memory->virt.nr)
 		return kw_fail(ctx, KW_FORMAT, "%s: shows no memory", memory->name);
 	if (mapped)
-		return kw_memory_describe(ctx, memory, "live kernel, %zu segments, %zu mapped",
-					  memory->virt.nr, mapped);
+		return kw_memory_describe(ctx, memory, "live kernel, %zu segments, %zu mapped%s",
+					  memory->virt.nr, mapped,
+					  memory->device_fd >= 0 ? " through " KW_DEVICE_PATH : "");
 	return kw_memory_describe(ctx, memory, "live kernel, %zu segments, read with pread%s%s%s",
 				  memory->virt.nr, why ? " (mmap: " : "", why ? strerror(why) : "",
 				  why ? ")" : "");

@@ -58,6 +58,12 @@ enum kw_source_kind kw_memory_kind(const struct kw_memory *memory);
 /** True when the memory may change while it is read (live kernel, running QEMU, RAM file that somebody has open). */
 bool kw_memory_is_live(const struct kw_memory *memory);
 
+/**
+ * Tell why the kernel module's device is not used for the live kernel: an errno; 0 when it is, or there was no need to
+ * try.
+ */
+int kw_memory_device_why(const struct kw_memory *memory);
+
 /** True when objects are to be copied, best many at once with kw_gather(): RAM is not mapped, or not to be looked at. */
 bool kw_memory_is_copied(const struct kw_memory *memory);
 

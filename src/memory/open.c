@@ -127,7 +127,7 @@ kw_status kw_memory_open(kw_ctx *ctx, const char *spec, const struct kw_open_opt
 
 	if (!memory)
 		return kw_fail_nomem(ctx);
-	memory->fd = -1;
+	memory->fd = memory->device_fd = -1;
 	memory->no_mmap = opts && opts->no_mmap;
 	memory->name = strdup(spec && strcmp(spec, "live") ? spec : "/proc/kcore");
 	status = memory->name ? open_source(ctx, memory, spec) : kw_fail_nomem(ctx);
@@ -137,6 +137,7 @@ kw_status kw_memory_open(kw_ctx *ctx, const char *spec, const struct kw_open_opt
 		populate_init(&memory->populate, memory->fd, memory->file_size);
 	/* On files in memory, which populate leaves alone, a page costs no more to map than to read. */
 	memory->once = status == KW_OK && opts && opts->once && memory->populate.asked;
+	memory->copied |= memory->once;
 	if (status == KW_OK) {
 		ctx->target->memory = memory;
 		ctx->reader = kw_reader_new(ctx);
@@ -157,6 +158,8 @@ void kw_memory_close(struct kw_memory *memory)
 	populate_free(&memory->populate);
 	if (memory->fd >= 0)
 		close(memory->fd);
+	if (memory->device_fd >= 0)
+		close(memory->device_fd);
 	segments_free(&memory->virt);
 	segments_free(&memory->phys);
 	segments_free(&memory->listed);
@@ -174,6 +177,11 @@ enum kw_source_kind kw_memory_kind(const struct kw_memory *memory)
 bool kw_memory_is_live(const struct kw_memory *memory)
 {
 	return memory->live;
+}
+
+int kw_memory_device_why(const struct kw_memory *memory)
+{
+	return memory->device_why;
 }
 
 bool kw_memory_is_copied(const struct kw_memory *memory)

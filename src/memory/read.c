@@ -129,7 +129,9 @@ static kw_status read_segment(kw_ctx *ctx, const struct kw_segment *segment, uin
 		return KW_EXCLUDED;
 	if (segment->map && !ctx->reader->memory->once) {
 		populate_segment(ctx->reader->memory, segment, skip, len);
-		return copy_mapped(ctx->reader->memory, segment->map + skip, buf, len);
+		/* What the mapping refuses, the file may give: the module's device refuses more than /proc/kcore does. */
+		if (copy_mapped(ctx->reader->memory, segment->map + skip, buf, len) == KW_OK)
+			return KW_OK;
 	}
 	return kw_read_cached(ctx, segment->offset + skip, buf, len);
 }

@@ -36,6 +36,8 @@ struct kw_memory {
 	bool copied; /* no RAM is mapped, or it is not to be looked at there: see kw_gather() */
 	bool once;   /* objects are copied with pread, though they are mapped: see kw_open_options */
 	int fd;
+	int device_fd;	    /* of the kernel module's device, which maps RAM for the live kernel; -1: none */
+	int device_why;	    /* errno: why it is not used, 0 when it is, or was not tried */
 	uint64_t file_size; /* UINT64_MAX where the file has none (kcore) */
 	uint64_t cut_off;   /* bytes that the headers promise and the file does not have */
 	char *name;

@@ -351,11 +351,11 @@ static struct kw_stage *first_stage(kw_query *q)
 	return kw_query_is_ordered(q) ? &q->keys : &q->show;
 }
 
-/* Rows of a frozen target that are nothing but values of the task itself need no more than loading them. */
+/* Rows that are nothing but values of the task itself need no more than loading them, and a look at its struct pid. */
 static bool is_simple(const kw_query *q)
 {
-	return !q->kernel->is_live && !q->threads && !kw_query_is_ordered(q) && !q->selects_users &&
-	       !q->selects_names && q->show.plan.flat && !q->show.computed.nr && !q->show.constants.nr;
+	return !q->threads && !kw_query_is_ordered(q) && !q->selects_users && !q->selects_names &&
+	       q->show.plan.flat && !q->show.computed.nr && !q->show.constants.nr;
 }
 
 /* Load a row and hand it out; false when anything about it is not as usual, and nothing has been done. */
@@ -365,6 +365,10 @@ static bool take_simple(kw_query *q, const struct kw_task_ref *ref, const uint8_
 
 	kw_plan_load(&q->show.plan, span, q->slots.values);
 	if (!is_task_of(&q->slots.values[q->check_pid], ref) || kw_fault_count(q->ctx) != faults)
+		return false;
+	/* Asked once all values are copied: then they were this task's. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (q->kernel->is_live && !kw_task_is_listed(q->ctx, q->kernel, ref))
 		return false;
 	kw_query_hand_out(q, q->slots.values, &id);
 	return true;
