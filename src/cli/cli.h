@@ -30,7 +30,8 @@ struct command {
 	const char *help;    /* the whole text of --help */
 };
 
-extern const struct command cmd_ps, cmd_info, cmd_fields, cmd_type, cmd_sym, cmd_print;
+extern const struct command cmd_ps, cmd_info, cmd_fields, cmd_type, cmd_sym, cmd_print, cmd_show, cmd_stat,
+	cmd_irq;
 
 /* Options that may stand before the command and behind it; 256 and up have no letter. */
 enum {
@@ -79,6 +80,18 @@ int cli_writer(struct cli *cli, const struct kw_column *columns, size_t nr, bool
 
 /** End a writer; keeps a worse exit code. */
 int cli_writer_end(struct cli *cli, kw_writer *writer, int code);
+
+/**
+ * Run a query once and print its rows, or with `explain` only how they would be fetched. Returns the exit code: 1 for no
+ * rows.
+ */
+int cli_rows(struct cli *cli, const struct kw_query_options *options, bool explain);
+
+/** Say that there is no such source, and which there are; returns EXIT_USAGE. */
+int cli_unknown_source(const struct command *command, const char *name);
+
+/** Parse a number above 0. False when the text is none. */
+bool cli_number(const char *text, uint64_t *ret);
 
 /** Make a string value. */
 struct kw_value cli_text(const char *text);

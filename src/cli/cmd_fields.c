@@ -82,18 +82,6 @@ static int print_fields(struct cli *cli, bool open, const char *wanted)
 	return code ? code : cli_writer_end(cli, writer, EXIT_OK);
 }
 
-static int unknown_source(const char *name)
-{
-	const struct kw_source *source;
-	char known[256] = "";
-	size_t used = 0;
-
-	for (size_t i = 0; (source = kw_source_at(i)) && used < sizeof(known); i++)
-		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
-					 source->name);
-	return cli_usage(&cmd_fields, "unknown source \"%s\": %s", name, known);
-}
-
 /* The catalogue itself needs no target: where none was named and the live kernel can't be read, HERE stays empty. */
 static int run(struct cli *cli, int argc, char **argv)
 {
@@ -106,7 +94,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (optind < argc) {
 		source = argv[optind];
 		if (!kw_source_find(source))
-			return unknown_source(source);
+			return cli_unknown_source(&cmd_fields, source);
 		if (optind + 1 < argc)
 			return cli_usage(&cmd_fields, "unexpected argument \"%s\"", argv[optind + 1]);
 	}

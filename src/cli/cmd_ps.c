@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* kwalk ps: a table of processes or threads. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +15,6 @@ struct ps_options {
 	struct kw_query_options query;
 	bool cross_check, explain;
 };
-
-static bool parse_top(const char *text, uint64_t *ret)
-{
-	char *end;
-
-	*ret = strtoull(text, &end, 10);
-	return *text >= '0' && *text <= '9' && !*end && *ret > 0;
-}
 
 static bool parse(struct cli *cli, int argc, char **argv, struct ps_options *ps, int *code)
 {
@@ -55,7 +46,7 @@ static bool parse(struct cli *cli, int argc, char **argv, struct ps_options *ps,
 		case 'A': break; /* every process is the default; people type -e all the same */
 		case OPT_SORT: q->sort = optarg; break;
 		case OPT_TOP:
-			if (!parse_top(optarg, &q->limit)) {
+			if (!cli_number(optarg, &q->limit)) {
 				*code = cli_usage(&cmd_ps, "--top %s: expected a number above 0", optarg);
 				return false;
 			}
@@ -77,75 +68,6 @@ static bool parse(struct cli *cli, int argc, char **argv, struct ps_options *ps,
 	if (!q->columns)
 		q->columns = q->source ? DEFAULT_THREAD_COLUMNS : DEFAULT_COLUMNS;
 	return true;
-}
-
-/* The writer is begun with the first row: a process list that can't be read makes no table, not even an empty one. */
-struct printing {
-	struct cli *cli;
-	kw_query *query;
-	bool forest;
-	kw_writer *writer;
-	uint64_t rows;
-	int code;
-};
-
-static bool begin(struct printing *p)
-{
-	const struct kw_column *columns;
-	size_t nr;
-
-	if (p->writer)
-		return true;
-	columns = kw_query_columns(p->query, &nr);
-	p->code = cli_writer(p->cli, columns, nr, p->forest, &p->writer);
-	return !p->code;
-}
-
-static bool print_row(const struct kw_value *values, const struct kw_row_identity *row, void *arg)
-{
-	struct printing *p = arg;
-
-	p->rows++;
-	return begin(p) && kw_writer_row(p->writer, values, row->depth) == KW_OK;
-}
-
-static int print_query(struct cli *cli, const struct ps_options *ps, kw_query *query)
-{
-	struct printing p = { .cli = cli, .query = query, .forest = ps->query.forest };
-	kw_status status = kw_query_run(query, print_row, &p);
-
-	if (p.code)
-		return p.code;
-	if ((!status || status == KW_INCOMPLETE) && !begin(&p))
-		return p.code;
-	p.code = cli_writer_end(cli, p.writer, EXIT_OK);
-	if (status)
-		return cli_fail(cli, status);
-	return p.code ? p.code : p.rows ? EXIT_OK : EXIT_NO_MATCH;
-}
-
-static int list_processes(struct cli *cli, const struct ps_options *ps)
-{
-	kw_query *query;
-	kw_status status = kw_query_new(cli->ctx, &ps->query, &query);
-	int code = EXIT_OK;
-
-	if (status)
-		return cli_fail(cli, status);
-	if (ps->explain)
-		kw_query_explain(query, stdout);
-	else
-		code = print_query(cli, ps, query);
-	if (cli->verbose) {
-		const struct kw_query_counts *c = kw_query_counts(query);
-
-		fprintf(stderr,
-			"kwalk: %" PRIu64 " rows; %" PRIu64 " retried, %" PRIu64 " gone, %" PRIu64
-			" torn, %" PRIu64 " damaged\n",
-			c->rows, c->retried, c->gone, c->torn, c->damaged);
-	}
-	kw_query_free(query);
-	return code;
 }
 
 static int cross_check(struct cli *cli)
@@ -195,7 +117,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	code = cli_open(cli);
 	if (code)
 		return code;
-	return ps.cross_check ? cross_check(cli) : list_processes(cli, &ps);
+	return ps.cross_check ? cross_check(cli) : cli_rows(cli, &ps.query, ps.explain);
 }
 
 const struct command cmd_ps = {

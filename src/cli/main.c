@@ -10,8 +10,8 @@
 
 #include "cli/cli.h"
 
-static const struct command *const commands[] = { &cmd_ps,   &cmd_info, &cmd_fields,
-						  &cmd_type, &cmd_sym,	&cmd_print };
+static const struct command *const commands[] = { &cmd_ps,     &cmd_stat, &cmd_irq, &cmd_show, &cmd_info,
+						  &cmd_fields, &cmd_type, &cmd_sym, &cmd_print };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -65,6 +65,18 @@ int cli_usage(const struct command *command, const char *fmt, ...)
 	va_end(args);
 	fprintf(stderr, "\nTry 'kwalk %s%s--help'.\n", command ? command->name : "", command ? " " : "");
 	return EXIT_USAGE;
+}
+
+int cli_unknown_source(const struct command *command, const char *name)
+{
+	const struct kw_source *source;
+	char known[512] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; (source = kw_source_at(i)) && used < sizeof(known); i++)
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
+					 source->name);
+	return cli_usage(command, "unknown source \"%s\": %s", name, known);
 }
 
 int cli_fail(struct cli *cli, kw_status status)
@@ -204,6 +216,14 @@ int cli_writer_end(struct cli *cli, kw_writer *writer, int code)
 struct kw_value cli_text(const char *text)
 {
 	return (struct kw_value){ .type = KW_VAL_STRING, .len = (uint32_t)strlen(text), .str = text };
+}
+
+bool cli_number(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	*ret = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end && *ret > 0;
 }
 
 static void print_cost(struct cli *cli)

@@ -11,6 +11,7 @@
 #include "kernel/source.h"
 
 #define KW_MAX_ARCH_IRQS 64
+#define KW_MAX_IRQ_STAT	 512 /* bytes of irq_cpustat_t, which has 128 */
 
 /** One of the interrupts that the architecture counts. */
 struct kw_arch_irq {
@@ -26,6 +27,8 @@ struct kw_arch_irq {
 struct kw_arch_irq_layout {
 	struct kw_arch_irq irq[KW_MAX_ARCH_IRQS];
 	unsigned int nr;
+	uint64_t irq_stat; /* per-CPU */
+	uint32_t irq_stat_size;
 	uint64_t shown; /* bitmap of those that are shown, or KW_NO_ADDR: see kw_arch_irq.shown */
 };
 

@@ -91,7 +91,8 @@ static void take_members(kw_ctx *ctx, const struct kw_symbol_query *q, struct kw
 			shown = vector_is_taken(ctx, q[VECTORS].addr, members[i].vector);
 		if (members[i].callback)
 			shown = is_set(ctx, q[PLATFORM_CALLBACK].addr);
-		if (symbol == KW_NO_ADDR || offset == KW_NO_ADDR)
+		if (symbol == KW_NO_ADDR || offset == KW_NO_ADDR ||
+		    (symbol == l->irq_stat && offset + 4 > l->irq_stat_size))
 			continue;
 		l->irq[l->nr] = (struct kw_arch_irq){
 			.symbol = symbol,
@@ -130,7 +131,8 @@ static void take_array(kw_ctx *ctx, const struct kw_symbol_query *q, const struc
 	const struct kw_type *info;
 
 	if (kw_type_find(ctx, "struct irq_stat_info", &info) != KW_OK || symbol == KW_NO_ADDR ||
-	    text == KW_NO_ADDR || q[INFO].addr == KW_NO_ADDR || nr > KW_MAX_ARCH_IRQS)
+	    text == KW_NO_ADDR || q[INFO].addr == KW_NO_ADDR || nr > KW_MAX_ARCH_IRQS ||
+	    counts->bit_offset / 8 + 4ULL * nr > l->irq_stat_size)
 		return;
 	l->shown = q[SHOWN].addr;
 	for (uint32_t i = 0; i < nr; i++) {
@@ -163,13 +165,17 @@ static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layo
 		[INFO] = { "irq_stat_info", KW_NO_ADDR },
 		[SHOWN] = { "irq_stat_count_show", KW_NO_ADDR },
 	};
+	const struct kw_type *type;
 	struct kw_member counts;
 
 	(void)kernel;
 	kw_symbol_addresses(ctx, q, sizeof(q) / sizeof(q[0]));
 	l->shown = KW_NO_ADDR;
-	if (q[IRQ_STAT].addr == KW_NO_ADDR)
+	l->irq_stat = q[IRQ_STAT].addr;
+	if (l->irq_stat == KW_NO_ADDR || kw_type_find(ctx, "irq_cpustat_t", &type) != KW_OK ||
+	    kw_type_size(ctx, type) > KW_MAX_IRQ_STAT)
 		return KW_OK;
+	l->irq_stat_size = (uint32_t)kw_type_size(ctx, type);
 	if (kw_type_offset(ctx, "irq_cpustat_t", "counts", &counts) == KW_OK)
 		take_array(ctx, q, &counts, l);
 	else
@@ -196,18 +202,32 @@ kw_status kw_arch_irq_count(kw_ctx *ctx, const struct kw_kernel *kernel, const s
 	return addr == KW_NO_ADDR ? KW_NOTFOUND : kw_read_u32(ctx, addr + irq->offset, ret);
 }
 
+/* Those of irq_stat are copied together. */
+static kw_status copy_irq_stat(kw_ctx *ctx, const struct kw_kernel *kernel,
+			       const struct kw_arch_irq_layout *l, unsigned int cpu, uint8_t *bytes)
+{
+	uint64_t addr = kw_percpu(kernel, l->irq_stat, cpu);
+
+	return addr == KW_NO_ADDR ? KW_NOTFOUND : kw_read(ctx, addr, bytes, l->irq_stat_size);
+}
+
 kw_status kw_arch_irq_sum(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_arch_irq_layout *l,
 			  unsigned int cpu, uint64_t *sum)
 {
 	bool global = cpu == KW_MAX_CPUS;
-	kw_status status = l->nr ? KW_OK : KW_NOTFOUND;
+	uint8_t bytes[KW_MAX_IRQ_STAT];
+	kw_status status = !l->nr ? KW_NOTFOUND : global ? KW_OK : copy_irq_stat(ctx, kernel, l, cpu, bytes);
 
 	for (unsigned int i = 0; !status && i < l->nr; i++) {
+		const struct kw_arch_irq *irq = &l->irq[i];
 		uint32_t count;
 
-		if (l->irq[i].global != global || !l->irq[i].summed)
+		if (irq->global != global || !irq->summed)
 			continue;
-		status = kw_arch_irq_count(ctx, kernel, &l->irq[i], cpu, &count);
+		if (irq->symbol == l->irq_stat)
+			memcpy(&count, bytes + irq->offset, sizeof(count));
+		else
+			status = kw_arch_irq_count(ctx, kernel, irq, cpu, &count);
 		if (!status)
 			*sum += count;
 	}

@@ -75,6 +75,10 @@ kw_status kw_source_type(kw_ctx *ctx, const struct kw_source_def *source, const 
 
 extern const struct kw_source_def kw_system_source;
 extern const struct kw_source_def kw_cpu_source;
+extern const struct kw_source_def kw_irq_source;
+extern const struct kw_source_def kw_irq_cpu_source;
+extern const struct kw_source_def kw_softirq_source;
+extern const struct kw_source_def kw_softirq_cpu_source;
 
 /* What several subjects need. */
 

@@ -32,7 +32,10 @@ static const struct kw_source_def threads = {
 	.nr_groups = NR_TASK_GROUPS,
 };
 
-static const struct kw_source_def *const sources[] = { &tasks, &threads, &kw_system_source, &kw_cpu_source };
+static const struct kw_source_def *const sources[] = {
+	&tasks,		&threads,	    &kw_system_source,	&kw_cpu_source,
+	&kw_irq_source, &kw_irq_cpu_source, &kw_softirq_source, &kw_softirq_cpu_source,
+};
 
 #define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))
 
@@ -154,10 +157,16 @@ static kw_status is_read(kw_ctx *ctx, const struct kw_kernel *kernel, const stru
 
 		first->row.ctx = ctx;
 		first->row.kernel = kernel;
-		source->walk(ctx, kernel, places, take_first, first);
+		status = source->walk(ctx, kernel, places, take_first, first);
+		if (status == KW_NOTFOUND)
+			status = kw_fail(ctx, KW_NOTFOUND, "%s: %s", field->pub.origin,
+					 kw_absent_text(KW_ABSENT_NO_SYMBOL));
+		else
+			status = KW_OK;
 		if (first->found)
 			group->read(&first->row, layout, values);
-		kw_clear_error(ctx);
+		if (!status)
+			kw_clear_error(ctx);
 		if (first->found && value->type == KW_VAL_ABSENT &&
 		    (value->absent == KW_ABSENT_NO_MEMBER || value->absent == KW_ABSENT_NO_SYMBOL))
 			status = kw_fail(ctx, KW_NOTFOUND, "%s: %s", field->pub.origin,

@@ -174,6 +174,7 @@ static kw_status parse_source(kw_query *q, const struct kw_query_options *o)
 {
 	const struct kw_source_def *source = kw_source_def(o->source);
 	const struct kw_source *known;
+	kw_status status;
 
 	if (!source) {
 		struct kw_nearest nearest = { .want = o->source };
@@ -193,7 +194,13 @@ static kw_status parse_source(kw_query *q, const struct kw_query_options *o)
 			source->pub.name);
 	q->threads = strcmp(source->pub.name, "threads") == 0;
 	q->root = (struct kw_root){ .kernel = q->kernel, .source = source };
-	return kw_source_type(q->ctx, source, &q->root.type);
+	status = kw_source_type(q->ctx, source, &q->root.type);
+	/* Walking such a source will say that this kernel has nothing of the kind. */
+	if (status == KW_NOTFOUND && source->walk) {
+		kw_clear_error(q->ctx);
+		status = KW_OK;
+	}
+	return status;
 }
 
 static kw_status parse_options(kw_query *q, const struct kw_query_options *o)

@@ -260,8 +260,11 @@ kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_val
 {
 	kw_status status = KW_OK;
 
-	/* A row that is no object has none. */
-	if (stage->plan.loads.nr)
+	/* A row that is no object has nothing to load. */
+	if (!row->task)
+		for (size_t i = 0; i < stage->plan.loads.nr; i++)
+			kw_set_absent(&values[stage->plan.loads.item[i].slot], KW_ABSENT_NOT_APPLICABLE);
+	else if (stage->plan.loads.nr)
 		status = kw_plan_run(row->ctx, &stage->plan, row->task, values);
 	compute(stage, row, values);
 	return status;

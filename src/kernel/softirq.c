@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The sources softirqs and softirq_cpus: /proc/softirqs. The names are the kernel's own, in softirq_to_name[]. */
+#include <string.h>
+
+#include <kwalk/symbol.h>
+
+#include "kernel/cpu.h"
+#include "memory/memory.h"
+#include "util/error.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct softirq_layout {
+	const struct kw_cpu_layout *cpu;
+	char name[KW_MAX_SOFTIRQS][16];
+};
+
+static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layout)
+{
+	struct softirq_layout *l = layout;
+	struct kw_symbol_query q = { "softirq_to_name", KW_NO_ADDR };
+	uint64_t text;
+
+	l->cpu = kw_layout_get(ctx, kernel, &kw_cpu_subject);
+	if (!l->cpu)
+		return ctx->status;
+	kw_symbol_addresses(ctx, &q, 1);
+	for (uint32_t i = 0; q.addr != KW_NO_ADDR && i < l->cpu->nr_softirqs; i++)
+		if (kw_read_u64(ctx, q.addr + 8ULL * i, &text) != KW_OK ||
+		    kw_read_string(ctx, text, l->name[i], sizeof(l->name[i])) != KW_OK)
+			*l->name[i] = '\0';
+	return KW_OK;
+}
+
+static const struct kw_subject subject = { sizeof(struct softirq_layout), resolve };
+
+static const struct kw_field_def fields[] = {
+	KW_READ_FIELD("softirq", "SOFTIRQ", "", UINT, NONE, PLAIN, OBJECT, "number",
+		      "index in softirq_to_name"),
+	KW_READ_FIELD("name", "NAME", "", STRING, NONE, PLAIN, OBJECT, "TIMER, NET_RX, ...",
+		      "softirq_to_name[]"),
+	KW_READ_FIELD("count", "COUNT", "", UINT, COUNT, PLAIN, PERCPU,
+		      "times it was run since boot, on all CPUs", "kernel_stat.softirqs[]"),
+};
+
+static const struct kw_field_def cpu_fields[] = {
+	KW_READ_FIELD("softirq", "SOFTIRQ", "", UINT, NONE, PLAIN, OBJECT, "number",
+		      "index in softirq_to_name"),
+	KW_READ_FIELD("name", "NAME", "", STRING, NONE, PLAIN, OBJECT, "TIMER, NET_RX, ...",
+		      "softirq_to_name[]"),
+	KW_READ_FIELD("count", "COUNT", "", UINT, COUNT, PLAIN, OBJECT,
+		      "times it was run on this CPU since boot", "kernel_stat.softirqs[]"),
+	KW_READ_FIELD("cpu", "CPU", "", UINT, NONE, PLAIN, OBJECT, "number of the CPU",
+		      "__cpu_possible_mask"),
+};
+
+static void set_id(struct kw_row *row, const struct softirq_layout *l, struct kw_value *values)
+{
+	kw_set_uint(&values[0], row->index);
+	if (*l->name[row->index])
+		kw_set_string(&values[1], l->name[row->index]);
+	else
+		kw_set_absent(&values[1], KW_ABSENT_NO_SYMBOL);
+}
+
+static kw_status count_on(struct kw_row *row, const struct softirq_layout *l, unsigned int cpu, uint32_t *ret)
+{
+	uint32_t counts[KW_MAX_SOFTIRQS];
+	uint64_t irqs;
+	kw_status status = kw_cpu_kstat(row->ctx, row->kernel, l->cpu, cpu, &irqs, counts);
+
+	if (!status)
+		*ret = counts[row->index];
+	return status;
+}
+
+static void set_count(struct kw_value *out, kw_status status, uint64_t count)
+{
+	if (status)
+		kw_set_absent(out, kw_absent_of_counter(status));
+	else
+		kw_set_uint(out, count);
+}
+
+/* The kernel adds up in 32 bits. */
+static void read_softirq(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	kw_status status = row->kernel->nr_cpus ? KW_OK : KW_NOTFOUND;
+	uint32_t sum = 0;
+
+	for (unsigned int cpu = 0; !status && cpu < row->kernel->nr_cpus; cpu++) {
+		uint32_t count = 0;
+
+		if (kw_cpu_is_possible(row->kernel, cpu))
+			status = count_on(row, layout, cpu, &count);
+		sum += count;
+	}
+	set_id(row, layout, values);
+	set_count(&values[2], status, sum);
+}
+
+static void read_softirq_cpu(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	uint32_t count = 0;
+	kw_status status = count_on(row, layout, row->cpu, &count);
+
+	set_id(row, layout, values);
+	set_count(&values[2], status, count);
+	kw_set_uint(&values[3], row->cpu);
+}
+
+static const struct kw_field_table table = { fields, COUNT(fields) };
+static const struct kw_field_table cpu_table = { cpu_fields, COUNT(cpu_fields) };
+
+static const struct kw_field_group groups[] = {
+	{ .table = &table, .subject = &subject, .read = read_softirq },
+};
+
+static const struct kw_field_group cpu_groups[] = {
+	{ .table = &cpu_table, .subject = &subject, .read = read_softirq_cpu },
+};
+
+static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+		      void *arg)
+{
+	const struct softirq_layout *l = layout;
+	bool go_on = true;
+
+	(void)ctx;
+	(void)kernel;
+	for (uint32_t i = 0; go_on && i < l->cpu->nr_softirqs; i++)
+		go_on = take(0, i, 0, arg);
+	return l->cpu->nr_softirqs ? KW_OK : KW_NOTFOUND;
+}
+
+static kw_status walk_cpus(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+			   void *arg)
+{
+	const struct softirq_layout *l = layout;
+	bool go_on = true;
+
+	(void)ctx;
+	for (uint32_t i = 0; i < l->cpu->nr_softirqs; i++)
+		for (unsigned int cpu = 0; go_on && cpu < kernel->nr_cpus; cpu++)
+			go_on = !kw_cpu_is_possible(kernel, cpu) || take(0, i, cpu, arg);
+	return l->cpu->nr_softirqs ? KW_OK : KW_NOTFOUND;
+}
+
+const struct kw_source_def kw_softirq_source = {
+	.pub = { "softirqs", "a kind of softirq", "softirq,name,count" },
+	.groups = groups,
+	.nr_groups = COUNT(groups),
+	.subject = &subject,
+	.walk = walk,
+};
+
+const struct kw_source_def kw_softirq_cpu_source = {
+	.pub = { "softirq_cpus", "a kind of softirq on one CPU", "softirq,name,cpu,count" },
+	.groups = cpu_groups,
+	.nr_groups = COUNT(cpu_groups),
+	.subject = &subject,
+	.walk = walk_cpus,
+};
