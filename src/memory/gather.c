@@ -33,6 +33,8 @@ static bool locate(const struct kw_reader *reader, const struct kw_range *range,
 
 	if (skip >= segment->size) {
 		segment = segments_find(&reader->memory->virt, VIRTUAL, range->addr);
+		if (!segment)
+			segment = hotplug_find(&reader->memory->hotplug, VIRTUAL, range->addr);
 		skip = segment ? range->addr - segment->vaddr : 0;
 	}
 	if (!segment || segment->offset == KW_NO_ADDR || (segment->map && !reader->memory->once) ||

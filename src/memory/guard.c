@@ -206,7 +206,7 @@ static bool add_mapping(struct guard *guard, const struct mapping *wanted)
 		mapping->faults = &guard->faults;
 		__atomic_fetch_add(&mapping->seq, 1, __ATOMIC_SEQ_CST);
 		mapping->sibling = guard->first;
-		guard->first = mapping;
+		__atomic_store_n(&guard->first, mapping, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&lock);
 	return mapping != NULL;

@@ -150,6 +150,145 @@ static kw_status fill(kw_ctx *ctx, struct kw_memory *memory, const struct elf_co
 				  why ? ")" : "");
 }
 
+/* Read the file's headers, or as many as fit; notes are left out, for they change with the reader. */
+static size_t read_head(const struct kw_memory *memory, uint8_t *head)
+{
+	ssize_t got = pread(memory->fd, head, HOTPLUG_HEAD, 0);
+	Elf64_Ehdr ehdr;
+	uint64_t end;
+
+	if (got < (ssize_t)sizeof(ehdr))
+		return 0;
+	memcpy(&ehdr, head, sizeof(ehdr));
+	end = sizeof(ehdr) + (uint64_t)ehdr.e_phnum * sizeof(Elf64_Phdr);
+	return end < (uint64_t)got ? end : (size_t)got;
+}
+
+static void remember_head(struct kw_memory *memory)
+{
+	memory->hotplug.head_len = read_head(memory, memory->hotplug.head);
+}
+
+/* The segment of the opening that has this header's first byte, or NULL. */
+static const struct kw_segment *known(const struct kw_memory *memory, const Elf64_Phdr *phdr)
+{
+	const struct kw_segment *segment = segments_find(&memory->virt, VIRTUAL, phdr->p_vaddr);
+
+	return segment && phdr->p_type == PT_LOAD ? segment : NULL;
+}
+
+/* How far the file's offsets are from those of the opening, which all have moved together. */
+static uint64_t find_shift(const struct kw_memory *memory, const struct elf_core *core)
+{
+	for (size_t i = 0; i < core->nr; i++) {
+		const struct kw_segment *segment = known(memory, &core->phdr[i]);
+
+		if (segment)
+			return core->phdr[i].p_offset -
+			       (segment->offset + (core->phdr[i].p_vaddr - segment->vaddr));
+	}
+	return hotplug_shift(&memory->hotplug);
+}
+
+static bool is_known(const struct kw_memory *memory, const Elf64_Phdr *phdr)
+{
+	const struct kw_segment *segment = known(memory, phdr);
+
+	return segment && phdr->p_memsz <= segment->size - (phdr->p_vaddr - segment->vaddr);
+}
+
+static bool add_later(struct kw_memory *memory, struct later_segments *later, const Elf64_Phdr *phdr)
+{
+	int why = memory->device_fd < 0 ? memory->device_why : EIO;
+	const struct kw_segment *old;
+	struct kw_segment segment = {
+		.vaddr = phdr->p_vaddr,
+		.paddr = phdr->p_paddr,
+		.size = phdr->p_memsz,
+		.offset = phdr->p_offset,
+		.kind = kind_of(phdr),
+	};
+
+	if (phdr->p_type != PT_LOAD || phdr->p_vaddr < KERNEL_HALF || phdr->p_offset > INT64_MAX ||
+	    is_known(memory, phdr))
+		return true;
+	old = hotplug_find(&memory->hotplug, VIRTUAL, segment.vaddr);
+	if (old && old->vaddr == segment.vaddr && old->size == segment.size) {
+		segment.map = old->map;
+		segment.why = old->why;
+		segment.device = old->device;
+	} else {
+		offer_to_mmap(memory, &segment, &why);
+	}
+	segment.offset -= hotplug_shift(&memory->hotplug);
+	return segments_add(&later->virt, VIRTUAL, &segment) &&
+	       (segment.paddr == KW_NO_ADDR || segments_add(&later->phys, PHYSICAL, &segment));
+}
+
+static bool list_all(const struct kw_memory *memory, struct later_segments *later)
+{
+	for (size_t i = 0; i < memory->listed.nr; i++)
+		if (!segments_add(&later->listed, VIRTUAL, &memory->listed.item[i]))
+			return false;
+	return segments_lay_under(&later->listed, &later->virt, VIRTUAL);
+}
+
+/* Publish what the headers show now. Without memory for it, the next look tries again. */
+static bool take_over(struct kw_memory *memory, const struct elf_core *core)
+{
+	struct later_segments *later = calloc(1, sizeof(*later));
+	bool done = later != NULL;
+
+	__atomic_store_n(&memory->hotplug.shift, find_shift(memory, core), __ATOMIC_RELAXED);
+	for (size_t i = 0; i < core->nr && done; i++)
+		done = add_later(memory, later, &core->phdr[i]);
+	if (later) {
+		segments_finish(&later->virt, VIRTUAL);
+		segments_finish(&later->phys, PHYSICAL);
+		done = done && list_all(memory, later);
+		/* Kept even when it is not whole: mappings in it belong to the memory. */
+		later->older = memory->hotplug.later;
+		__atomic_store_n(&memory->hotplug.later, later, __ATOMIC_RELEASE);
+	}
+	return done;
+}
+
+/* Compare the headers with those seen last; true when they differ and could be read. */
+static bool has_changed(kw_ctx *ctx, struct kw_memory *memory, const uint8_t *head, size_t len,
+			struct elf_core *ret)
+{
+	const struct hotplug *hotplug = &memory->hotplug;
+
+	if (!len || (len == hotplug->head_len && memcmp(head, hotplug->head, len) == 0))
+		return false;
+	if (kw_elf_read_core(ctx, memory, ret) == KW_OK)
+		return true;
+	kw_clear_error(ctx);
+	return false;
+}
+
+void kw_kcore_follow(kw_ctx *ctx, struct kw_memory *memory)
+{
+	struct hotplug *hotplug = &memory->hotplug;
+	uint8_t head[HOTPLUG_HEAD];
+	struct elf_core core;
+	size_t len;
+
+	if (!hotplug->head_len)
+		return;
+	pthread_mutex_lock(&hotplug->lock);
+	len = read_head(memory, head);
+	ctx->counters.preads++;
+	if (has_changed(ctx, memory, head, len, &core)) {
+		if (take_over(memory, &core)) {
+			memcpy(hotplug->head, head, len);
+			hotplug->head_len = len;
+		}
+		free(core.phdr);
+	}
+	pthread_mutex_unlock(&hotplug->lock);
+}
+
 kw_status kw_kcore_open(kw_ctx *ctx, struct kw_memory *memory)
 {
 	struct elf_core core;
@@ -166,6 +305,7 @@ kw_status kw_kcore_open(kw_ctx *ctx, struct kw_memory *memory)
 	status = kw_elf_read_core(ctx, memory, &core);
 	if (status != KW_OK)
 		return status;
+	remember_head(memory);
 	status = fill(ctx, memory, &core);
 	if (status == KW_OK)
 		status = kw_elf_read_notes(ctx, memory, &core);

@@ -46,8 +46,12 @@ const struct kw_segment *kw_segments(kw_ctx *ctx, size_t *ret_nr)
 {
 	const struct kw_memory *memory = ctx->target ? ctx->target->memory : NULL;
 
-	*ret_nr = memory ? memory->listed.nr : 0;
-	return memory ? memory->listed.item : NULL;
+	const struct later_segments *later =
+		memory ? __atomic_load_n(&memory->hotplug.later, __ATOMIC_ACQUIRE) : NULL;
+	const struct segment_map *listed = later ? &later->listed : memory ? &memory->listed : NULL;
+
+	*ret_nr = listed ? listed->nr : 0;
+	return listed ? listed->item : NULL;
 }
 
 const struct kw_segment *kw_memory_physical(const struct kw_memory *memory, size_t *ret_nr)

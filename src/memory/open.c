@@ -128,6 +128,7 @@ kw_status kw_memory_open(kw_ctx *ctx, const char *spec, const struct kw_open_opt
 	if (!memory)
 		return kw_fail_nomem(ctx);
 	memory->fd = memory->device_fd = -1;
+	pthread_mutex_init(&memory->hotplug.lock, NULL);
 	memory->no_mmap = opts && opts->no_mmap;
 	memory->name = strdup(spec && strcmp(spec, "live") ? spec : "/proc/kcore");
 	status = memory->name ? open_source(ctx, memory, spec) : kw_fail_nomem(ctx);
@@ -156,6 +157,7 @@ void kw_memory_close(struct kw_memory *memory)
 		return;
 	guard_unmap_all(&memory->guard);
 	populate_free(&memory->populate);
+	hotplug_free(&memory->hotplug);
 	if (memory->fd >= 0)
 		close(memory->fd);
 	if (memory->device_fd >= 0)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "memory/reader.h"
@@ -53,6 +54,21 @@ void kw_reader_free(struct kw_reader *reader)
 	free(reader);
 }
 
+/* Look for memory that has come or gone, not more often than a monitor could tell. */
+static void follow(kw_ctx *ctx)
+{
+	struct kw_reader *reader = ctx->reader;
+	struct timespec now;
+	uint64_t ms;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	if (ms - reader->followed_ms < FOLLOW_MS)
+		return;
+	reader->followed_ms = ms;
+	kw_kcore_follow(ctx, ctx->target->memory);
+}
+
 void kw_pass_begin(kw_ctx *ctx)
 {
 	struct kw_reader *reader = ctx->reader;
@@ -61,6 +77,8 @@ void kw_pass_begin(kw_ctx *ctx)
 		return;
 	if (reader->memory->live)
 		forget_translations(reader);
+	if (reader->memory->kind == KW_SOURCE_LIVE)
+		follow(ctx);
 	if (reader->memory->guard.first)
 		guard_enter();
 }
@@ -97,11 +115,12 @@ const struct kw_counters *kw_counters(kw_ctx *ctx)
 /* Read up to len bytes; -1 for an error, else how many there were. */
 static ssize_t read_some(kw_ctx *ctx, uint64_t offset, void *buf, size_t len)
 {
+	uint64_t shift = hotplug_shift(&ctx->reader->memory->hotplug);
 	size_t done = 0;
 
 	while (done < len) {
 		ssize_t got = pread(ctx->reader->memory->fd, (uint8_t *)buf + done, len - done,
-				    (off_t)(offset + done));
+				    (off_t)(offset + shift + done));
 
 		ctx->counters.preads++;
 		if (got < 0 && errno == EINTR)

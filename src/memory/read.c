@@ -53,6 +53,8 @@ static const struct kw_segment *find_virtual(struct kw_reader *reader, uint64_t 
 	if (addr - segment->vaddr < segment->size)
 		return segment;
 	segment = segments_find(&reader->memory->virt, VIRTUAL, addr);
+	if (!segment)
+		segment = hotplug_find(&reader->memory->hotplug, VIRTUAL, addr);
 	if (segment)
 		reader->virt_hit = segment;
 	return segment;
@@ -65,6 +67,8 @@ static const struct kw_segment *find_physical(struct kw_reader *reader, uint64_t
 	if (paddr - segment->paddr < segment->size)
 		return segment;
 	segment = segments_find(&reader->memory->phys, PHYSICAL, paddr);
+	if (!segment)
+		segment = hotplug_find(&reader->memory->hotplug, PHYSICAL, paddr);
 	if (segment)
 		reader->phys_hit = segment;
 	return segment;

@@ -9,6 +9,7 @@
 
 #include "memory/source.h"
 
+#define FOLLOW_MS	100 /* between two looks at the headers of /proc/kcore */
 #define NR_TRANSLATIONS 512
 #define NR_CACHED_PAGES 512 /* 2 MiB: a huge page */
 #define CLUSTER		4 /* pages read at once where everything is looked at once; divides NR_CACHED_PAGES */
@@ -33,6 +34,7 @@ struct kw_reader {
 	unsigned int depth;	/* of passes */
 	bool brief;		/* the pass is for one read: what is read along with it is of no use */
 	uint64_t epoch;		/* number of the pass, never 0 */
+	uint64_t followed_ms;	/* when kw_kcore_follow() was last asked */
 	uint64_t faults_before; /* the memory's count when this reader was made */
 	uint8_t *page_bytes;	/* NR_CACHED_PAGES pages, made when first needed */
 	void *page_mapping;	/* in which they lie */

@@ -2,8 +2,8 @@
 /*
  * The insides of a memory, shared by the files of this room only.
  *
- * Invariant: once kw_open() has returned, a struct kw_memory does not change, but for the record of failed pages,
- * which is atomic (guard.h). Whatever reading changes lies in struct kw_reader (reader.h).
+ * Invariant: once kw_open() has returned, a struct kw_memory does not change, but for the record of failed pages and
+ * of memory that was added, which are atomic (guard.h, hotplug.h). Whatever reading changes lies in struct kw_reader (reader.h).
  */
 #ifndef MEMORY_SOURCE_H
 #define MEMORY_SOURCE_H
@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "memory/guard.h"
+#include "memory/hotplug.h"
 #include "memory/memory.h"
 #include "memory/populate.h"
 #include "memory/segments.h"
@@ -53,6 +54,7 @@ struct kw_memory {
 	struct ram_image ram;
 	struct guard guard;
 	struct populate populate;
+	struct hotplug hotplug; /* of /proc/kcore */
 };
 
 /* How one format is recognised and opened. */
@@ -69,6 +71,9 @@ extern const struct kw_source_ops kw_ram_source;
 extern const struct kw_source_ops kw_foreign_source; /* known, but not read: says what it is */
 
 kw_status kw_kcore_open(kw_ctx *ctx, struct kw_memory *memory);
+
+/** See whether /proc/kcore shows other segments than before, and take over those that are new. */
+void kw_kcore_follow(kw_ctx *ctx, struct kw_memory *memory);
 
 /** Open the RAM of the running QEMU `pid` (text after "qemu:"); sets memory->fd. */
 kw_status kw_qemu_open(kw_ctx *ctx, struct kw_memory *memory, const char *pid);

@@ -1,5 +1,6 @@
 /* /proc/kcore, from files made to look like it: hundreds of segments, headers that lie, a segment that vanishes. */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,23 +54,32 @@ static void put_segment(uint64_t vaddr, uint64_t paddr, uint64_t size)
 	file.next += size;
 }
 
-static kw_status open_kcore(bool no_mmap)
+static void put_elf_header(void)
 {
-	struct kw_memory *memory = calloc(1, sizeof(*memory));
 	Elf64_Ehdr ehdr = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
 			    .e_type = ET_CORE,
 			    .e_machine = EM_X86_64,
 			    .e_phoff = sizeof(ehdr),
 			    .e_phentsize = sizeof(Elf64_Phdr),
 			    .e_phnum = (Elf64_Half)file.nr };
-	kw_status status;
 
 	image_put(&file.image, 0, &ehdr, sizeof(ehdr));
+}
+
+static kw_status open_kcore(bool no_mmap)
+{
+	struct kw_memory *memory = calloc(1, sizeof(*memory));
+	kw_status status;
+
+	put_elf_header();
 	target = (struct image_target){ .fd = memfd_create("kcore", MFD_CLOEXEC) };
 	cr_assert_eq(write(target.fd, file.image.bytes, file.image.size), (ssize_t)file.image.size);
 	target.ctx.target = &target.target;
 	target.target.memory = memory;
 	memory->fd = dup(target.fd);
+	memory->device_fd = -1;
+	memory->device_why = ENOENT;
+	pthread_mutex_init(&memory->hotplug.lock, NULL);
 	memory->no_mmap = no_mmap;
 	memory->name = strdup("kcore");
 	status = kw_kcore_open(&target.ctx, memory);
@@ -233,4 +243,71 @@ Test(memory_kcore, a_segment_vanishes_while_mapped)
 		cr_assert_null(kw_view(&target.ctx, second + PAGE, 8));
 		end();
 	}
+}
+
+/* As put_hotplug() writes them: the same memory, one page farther down the file, and one segment more. */
+static void put_hotplug(uint64_t moved, bool is_added)
+{
+	begin();
+	file.next += moved;
+	put_segment(TEXT, 0x40000000, 4 * PAGE);
+	put_segment(VMALLOC, KW_NO_ADDR, PAGE);
+	put_segment(DIRECT, 0, 4 * PAGE);
+	if (is_added)
+		put_segment(DIRECT + 8 * PAGE, 8 * PAGE, 2 * PAGE);
+}
+
+static void rewrite(uint64_t moved, bool is_added)
+{
+	image_free(&file.image);
+	put_hotplug(moved, is_added);
+	put_elf_header();
+	cr_assert_eq(pwrite(target.fd, file.image.bytes, file.image.size, 0), (ssize_t)file.image.size);
+	target.ctx.reader->followed_ms = 0;
+}
+
+static void look_at_old_memory(void)
+{
+	expect(TEXT + 8, TEXT + 8);
+	expect(VMALLOC + 16, VMALLOC + 16);
+	expect(DIRECT + PAGE, DIRECT + PAGE);
+	expect_phys(3 * PAGE, DIRECT + 3 * PAGE);
+}
+
+/* When memory is added, its segment is found, and what was there before is still found though it lies elsewhere now. */
+Test(memory_kcore, memory_is_added_while_it_is_open)
+{
+	size_t nr;
+
+	put_hotplug(0, false);
+	cr_assert_eq(open_kcore(true), KW_OK);
+	look_at_old_memory();
+	expect_status(DIRECT + 8 * PAGE, KW_ABSENT);
+	for (int turn = 0; turn < 3; turn++) {
+		rewrite((turn + 1) * PAGE, true);
+		look_at_old_memory();
+		expect(DIRECT + 9 * PAGE + 8, DIRECT + 9 * PAGE + 8);
+		expect_phys(8 * PAGE, DIRECT + 8 * PAGE);
+		kw_segments(&target.ctx, &nr);
+		cr_assert_eq(nr, 4);
+	}
+	/* It goes again. What it was is not what now lies at its old place. */
+	rewrite(0, false);
+	look_at_old_memory();
+	expect_status(DIRECT + 9 * PAGE + 8, KW_ABSENT);
+	kw_segments(&target.ctx, &nr);
+	cr_assert_eq(nr, 3);
+	end();
+}
+
+/* Headers that can't be read for a moment change nothing. */
+Test(memory_kcore, headers_are_damaged_while_it_is_open)
+{
+	put_hotplug(0, false);
+	cr_assert_eq(open_kcore(true), KW_OK);
+	cr_assert_eq(pwrite(target.fd, "none", 4, 0), 4);
+	target.ctx.reader->followed_ms = 0;
+	look_at_old_memory();
+	cr_assert_str_eq(kw_error(&target.ctx), "");
+	end();
 }
