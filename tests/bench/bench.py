@@ -17,14 +17,20 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 import figures  # noqa: E402
+import readme  # noqa: E402
+import row_all  # noqa: E402
 import row_live  # noqa: E402
 import row_memory  # noqa: E402
+import row_monitor  # noqa: E402
 import row_startup  # noqa: E402
+import row_stat  # noqa: E402
+import row_statm  # noqa: E402
 import row_walk  # noqa: E402
 from programs import BenchError  # noqa: E402
 
 TOP = Path(__file__).resolve().parents[2]
 KERNEL = "6.1"
+KEPT = "bench.json"  # in the build folder
 TEN_TIMES = figures.Target("ratio", ">=", 10)
 
 ROWS = {
@@ -35,10 +41,16 @@ ROWS = {
     "startup-10000": functools.partial(row_startup.run, procs=10000, limit=60, ps_target=TEN_TIMES),
     "memory": functools.partial(row_memory.run, procs=10000),
     "live": row_live.run,
+    "proc-all": row_all.run,
+    "proc-all-frozen": row_all.run_frozen,
+    "nproc": row_statm.run,
+    "proc-stat": row_stat.run,
+    "monitor": row_monitor.run,
     "walk-200": functools.partial(row_walk.run, procs=0, limit=None),
 }
-DEFAULT = ("walk-3700", "walk-10000", "walk-100000", "startup-200", "startup-10000", "memory", "live")
-QUICK = ("walk-200", "startup-200", "live")
+DEFAULT = ("walk-3700", "walk-10000", "walk-100000", "startup-200", "startup-10000", "memory", "live", "proc-all",
+           "proc-all-frozen", "nproc", "proc-stat", "monitor")
+QUICK = ("walk-200", "startup-200", "live", "proc-all", "nproc", "proc-stat")
 # Of the guest with so many processes; 0: its zoo alone.
 MEMORY = {0: "1024M", 1000: "1024M", 3700: "1024M", 10000: "2048M", 100000: "11000M"}
 DUMPED = (0, 1000, 3700, 10000)  # a dump is as large as the memory
@@ -124,13 +136,17 @@ def print_machine(as_json):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="scripts/bench", usage="scripts/bench [--quick] [--json] [--check] [ROW...]")
+    parser = argparse.ArgumentParser(prog="scripts/bench", 
+                                     usage="scripts/bench [--quick] [--json] [--check] [--readme] [ROW...]")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--readme", action="store_true")
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("rows", nargs="*")
     args = parser.parse_args()
+    if args.readme and args.quick:
+        parser.error("--readme: --quick has no figures to show")
     unknown = [name for name in args.rows if name not in ROWS]
     if unknown:
         parser.error(f"unknown row '{unknown[0]}'; there are {' '.join(ROWS)}")
@@ -152,10 +168,19 @@ def run_rows(bench, args):
         if bench.quick:
             for figure in found:
                 figure.target = None  # so few repetitions say nothing
+        else:
+            keep(bench.build / KEPT, name, found)
         measured += found
         if args.json:
             print("\n".join(figure.json() for figure in found), flush=True)
     return measured, failed
+
+
+def keep(path, row, found):
+    """Keep a row's figures for README, in place of those that it had in an earlier run."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    lines = [line for line in lines if json.loads(line)["row"] != row]
+    path.write_text("".join(line + "\n" for line in (*lines, *(figure.json() for figure in found))))
 
 
 def end_on_signal(number, _):
@@ -170,6 +195,8 @@ def main():
     measured, failed = run_rows(Bench(args.build.resolve(), args.quick), args)
     if not args.json and measured:
         print(figures.table(measured))
+    if args.readme:
+        readme.write(TOP / "README.md", args.build / KEPT)
     return 1 if failed or (args.check and figures.missed(measured)) else 0
 
 

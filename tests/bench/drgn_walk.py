@@ -1,9 +1,10 @@
 """Peer: drgn's for_each_task reading pid and comm. Run by the Python that Debian's python3-drgn is for.
 
-    drgn_walk.py CORE VMLINUX
+    drgn_walk.py CORE|live VMLINUX
 
-Prints "LEADERS SUM" for comparing (its walk meets every thread, kwalk's only processes), then answers each line
-"drgn PASSES" with "drgn TASKS SUM NS...", the nanoseconds of each pass.
+Prints "LEADERS SUM" for comparing (its walk meets every thread, kwalk's only processes), then answers lines: "drgn PASSES"
+with "drgn TASKS SUM NS...", the nanoseconds of each pass; "list" with a line for each process, PID, PID and comm with tabs
+between them, and then "end".
 """
 
 import sys
@@ -26,22 +27,38 @@ def one_pass(program):
 
 
 def leaders(program):
-    found = [task for task in for_each_task(program) if task.pid == task.tgid]
-    return len(found), sum(task.pid.value_() + letter(task.comm.string_()) for task in found)
+    return [(task.pid.value_(), task.comm.string_()) for task in for_each_task(program) if task.pid == task.tgid]
+
+
+def escaped(comm):
+    return "".join(chr(byte) if 33 <= byte < 127 and byte != 92 else f"\\x{byte:02x}" for byte in comm)
+
+
+def answer(program, words):
+    if words[0] == "list":
+        for pid, comm in leaders(program):
+            print(pid, pid, escaped(comm), sep="\t")
+        print("end", flush=True)
+        return
+    passes = []
+    for _ in range(int(words[1])):
+        start = time.perf_counter_ns()
+        tasks, values = one_pass(program)
+        passes.append(time.perf_counter_ns() - start)
+    print("drgn", tasks, values, *passes, flush=True)
 
 
 def main():
     program = drgn.Program()
-    program.set_core_dump(sys.argv[1])
+    if sys.argv[1] == "live":
+        program.set_kernel()
+    else:
+        program.set_core_dump(sys.argv[1])
     program.load_debug_info([sys.argv[2]])
-    print(*leaders(program), flush=True)
+    found = leaders(program)
+    print(len(found), sum(pid + letter(comm) for pid, comm in found), flush=True)
     for line in sys.stdin:
-        passes = []
-        for _ in range(int(line.split()[1])):
-            start = time.perf_counter_ns()
-            tasks, values = one_pass(program)
-            passes.append(time.perf_counter_ns() - start)
-        print("drgn", tasks, values, *passes, flush=True)
+        answer(program, line.split())
 
 
 if __name__ == "__main__":

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Bench: ways to the values of every process of the kernel this runs on, in turn. Run in a guest, as root.
+ * Bench: ways to the values of every process of the kernel this runs on, in turn. Run as root, mostly in a guest.
  *
  *     bench_live ROUNDS LABEL:PASSES:KIND[:ARG]...
+ *     bench_live share SECONDS LABEL:PASSES:KIND[:ARG]...
  *
- * Prints, for each way: the line "none LABEL WHY" when it can't run here; else "list LABEL", what it gets of each
+ * The first form prints, for each way: the line "none LABEL WHY" when it can't run here; else "list LABEL", what it gets of each
  * process, and "end LABEL" (see live.h); then, after a pass to warm up, ROUNDS times one line
  * "time LABEL ROWS NS NS NS..." with the nanoseconds of PASSES passes. The ways take turns, so that drift hits all.
  * PASSES 0: only the list.
+ *
+ * The second form lets each way by itself take a sample a second in a process of its own, and prints
+ * "share LABEL NS NS NS...": the CPU time that this process used in each second. A program that is run (KIND run) is
+ * one that takes a sample a second by itself.
  */
 #include "live.h"
 
@@ -17,7 +22,10 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -157,6 +165,94 @@ static size_t open_all(struct way *ways, size_t nr)
 	return ready;
 }
 
+/* Samples, one a second, until the parent has seen enough. */
+static void sample_each_second(struct way *way, int ready)
+{
+	struct timespec next;
+	const char *why = way->kind->open(way);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (why)
+		printf("none %s %s\n", way->label, why);
+	fflush(stdout);
+	if (why || write(ready, "", 1) != 1)
+		_exit(0);
+	if (way->kind == &run_program)
+		exec_program(way);
+	clock_gettime(CLOCK_MONOTONIC, &next);
+	for (;; next.tv_sec++) {
+		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL) == EINTR)
+			;
+		way->kind->pass(way);
+	}
+}
+
+/* CPU time of a process so far, in nanoseconds; 0 when it has ended. */
+static unsigned long long cpu_time_of(pid_t pid)
+{
+	char path[64], text[128];
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
+	read_file(path, text, sizeof(text));
+	return strtoull(text, NULL, 10);
+}
+
+/* The first seconds are left out: a program starts in them, and gets its pages. */
+static void print_shares(const struct way *way, pid_t pid, unsigned long seconds)
+{
+	unsigned long long last, next;
+
+	sleep(5);
+	last = cpu_time_of(pid);
+	printf("share %s", way->label);
+	for (unsigned long i = 0; i < seconds && last; i++, last = next) {
+		sleep(1);
+		next = cpu_time_of(pid);
+		if (next)
+			printf(" %llu", next - last);
+	}
+	printf("\n");
+	fflush(stdout);
+}
+
+static void watch(struct way *way, unsigned long seconds)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	if (pipe(ready))
+		die("pipe: %s", strerror(errno));
+	pid = fork();
+	if (pid == 0) {
+		close(ready[0]);
+		sample_each_second(way, ready[1]);
+	}
+	close(ready[1]);
+	if (pid > 0 && read(ready[0], &byte, 1) == 1)
+		print_shares(way, pid, seconds);
+	close(ready[0]);
+	if (pid > 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static int share(int argc, char **argv)
+{
+	unsigned long seconds = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
+
+	if (!seconds || seconds > MAX_ROUNDS || argc < 3)
+		die("share SECONDS LABEL:PASSES:KIND[:ARG]...");
+	for (int i = 2; i < argc; i++) {
+		struct way way = { 0 };
+
+		parse_way(&way, argv[i]);
+		watch(&way, seconds);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static struct way ways[MAX_WAYS];
@@ -164,6 +260,8 @@ int main(int argc, char **argv)
 	unsigned long rounds = argc > 2 ? strtoul(argv[1], NULL, 10) : 0;
 	size_t nr = (size_t)(argc > 2 ? argc - 2 : 0);
 
+	if (argc > 1 && strcmp(argv[1], "share") == 0)
+		return share(argc - 1, argv + 1);
 	if (!nr || nr > MAX_WAYS || rounds > MAX_ROUNDS) {
 		fprintf(stderr, "usage: bench_live ROUNDS LABEL:PASSES:KIND[:ARG]...\n");
 		return 2;

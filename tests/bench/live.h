@@ -35,10 +35,13 @@ struct kind {
 	void (*list)(struct way *way, FILE *out);
 };
 
-extern const struct kind kwalk_mapped, kwalk_pread;
+extern const struct kind kwalk_mapped, kwalk_pread, kwalk_file;
 extern const struct kind procfs_stat, procfs_six, procfs_statm_open, procfs_statm_lseek, procfs_system_stat;
 extern const struct kind iterate_comm, iterate_all;
 extern const struct kind run_program, ask_server;
+
+/** Become the program of a way of kind run, with its output thrown away. */
+void exec_program(const struct way *way) __attribute__((noreturn));
 
 /** End the program with a reason. */
 void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));

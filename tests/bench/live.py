@@ -5,17 +5,16 @@ or why it has none.
 """
 
 import re
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import programs
 from programs import BenchError
 
 HERE = Path(__file__).resolve().parent
 BASE_MEMORY = 1024  # MiB: kernel, initramfs, zoo, and what the programs need
 PROCESS_MEMORY = 0.11  # MiB: an idle process
 COMM_SIZE = 15
-NO_MODULE = "needs kwalk's kernel module"
 
 
 @dataclass
@@ -39,7 +38,7 @@ def parse(text):
         word, _, rest = line.partition(" ")
         if listing is not None and "\t" in line:
             pid, *cells = line.split("\t")
-            listing.rows[int(pid)] = tuple(cells)
+            listing.rows.setdefault(int(pid), tuple(cells))
         elif word in ("list", "none", "time", "share"):
             label, _, rest = rest.partition(" ")
             result = results.setdefault(label, Result())
@@ -77,6 +76,11 @@ def measure(bench, *, procs, first, ways, files=(), timeout=1200, memory=0):
         if label.startswith("mapped") and results[label].why:
             results[label].why += f" ({why_no_module or 'the module is loaded'})"
     return results
+
+
+def measure_here(bench, first, ways):
+    """Run bench_live on this machine. Return {label: Result}."""
+    return parse(programs.output_of([str(bench.program("bench_live")), *map(str, first), *ways], timeout=1800))
 
 
 def plain(cell):

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* kwalk on the live kernel: a query of the columns in ARG, run again and again; mapped, or by pread alone. */
+/*
+ * kwalk on the live kernel, mapped or by pread alone, or on a file: queries run again and again.
+ *
+ * ARG is, for a file, its path and a colon; then the columns to ask for, of processes or after SOURCE/ of another source; several such queries with + between
+ * them make one pass.
+ */
 #include "live.h"
 
 #include <inttypes.h>
@@ -9,10 +14,13 @@
 
 #include <kwalk/kwalk.h>
 
+enum { MAX_QUERIES = 4 };
+
 struct live_kwalk {
 	kw_ctx *ctx;
-	kw_query *query;
-	size_t columns;
+	kw_query *query[MAX_QUERIES];
+	size_t queries;
+	size_t columns; /* of the query that runs */
 	struct totals totals;
 	FILE *out;
 };
@@ -23,18 +31,43 @@ static const char *complaint(const struct live_kwalk *k)
 	return k->ctx ? kw_error(k->ctx) : "out of memory";
 }
 
-static const char *open_kwalk(struct way *way, bool no_mmap)
+static kw_status add_query(struct live_kwalk *k, char *text)
+{
+	struct kw_query_options query = { .size = sizeof(query), .columns = text };
+	char *slash = strchr(text, '/');
+
+	if (slash) {
+		*slash = 0;
+		query.source = text;
+		query.columns = slash + 1;
+	}
+	return kw_query_new(k->ctx, &query, &k->query[k->queries++]);
+}
+
+static kw_status add_queries(struct live_kwalk *k, const char *arg)
+{
+	kw_status status = KW_OK;
+	char *text = strdup(arg);
+
+	if (!text)
+		die("out of memory");
+	for (char *one = strtok(text, "+"); one && !status && k->queries < MAX_QUERIES;
+	     one = strtok(NULL, "+"))
+		status = add_query(k, one);
+	free(text);
+	return status;
+}
+
+static const char *open_kwalk(struct way *way, const char *target, const char *queries, bool no_mmap)
 {
 	struct kw_open_options options = { .size = sizeof(options), .no_mmap = no_mmap };
-	struct kw_query_options query = { .size = sizeof(query), .columns = way->arg };
 	struct live_kwalk *k = calloc(1, sizeof(*k));
 
 	if (!k)
 		die("out of memory");
 	k->ctx = kw_new();
-	if (!k->ctx || kw_open(k->ctx, "live", &options) || kw_query_new(k->ctx, &query, &k->query))
+	if (!k->ctx || kw_open(k->ctx, target, &options) || add_queries(k, queries))
 		return complaint(k);
-	kw_query_columns(k->query, &k->columns);
 	way->state = k;
 	return NULL;
 }
@@ -58,14 +91,24 @@ static const char *why_not_mapped(kw_ctx *ctx)
 
 static const char *open_mapped(struct way *way)
 {
-	const char *why = open_kwalk(way, false);
+	const char *why = open_kwalk(way, "live", way->arg, false);
 
 	return why ? why : why_not_mapped(((struct live_kwalk *)way->state)->ctx);
 }
 
 static const char *open_pread(struct way *way)
 {
-	return open_kwalk(way, true);
+	return open_kwalk(way, "live", way->arg, true);
+}
+
+static const char *open_file(struct way *way)
+{
+	char *path = strdup(way->arg), *colon = path ? strchr(path, ':') : NULL;
+
+	if (!colon)
+		die("%s: a file needs PATH:COLUMNS", way->label);
+	*colon = 0;
+	return open_kwalk(way, path, colon + 1, false); /* path stays: so may the error's text */
 }
 
 static bool add_row(const struct kw_value *values, const struct kw_row_identity *row, void *arg)
@@ -84,12 +127,15 @@ static bool add_row(const struct kw_value *values, const struct kw_row_identity 
 
 static void run(struct live_kwalk *k, kw_row_fn fn)
 {
-	kw_status status;
-
 	k->totals = (struct totals){ 0 };
-	status = kw_query_run(k->query, fn, k);
-	if (status != KW_OK && status != KW_INCOMPLETE)
-		die("kwalk: %s", kw_error(k->ctx));
+	for (size_t i = 0; i < k->queries; i++) {
+		kw_status status;
+
+		kw_query_columns(k->query[i], &k->columns);
+		status = kw_query_run(k->query[i], fn, k);
+		if (status != KW_OK && status != KW_INCOMPLETE)
+			die("kwalk: %s", kw_error(k->ctx));
+	}
 }
 
 static struct totals pass(struct way *way)
@@ -133,4 +179,5 @@ static void list(struct way *way, FILE *out)
 }
 
 const struct kind kwalk_mapped = { "kwalk-mapped", open_mapped, pass, list };
+const struct kind kwalk_file = { "kwalk-file", open_file, pass, list };
 const struct kind kwalk_pread = { "kwalk-pread", open_pread, pass, list };

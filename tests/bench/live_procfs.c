@@ -244,9 +244,25 @@ static struct totals pass_system_stat(struct way *way)
 	return (struct totals){ 1, read_file("/proc/stat", buf, sizeof(buf)) };
 }
 
+/* As row 0, a cell for each line. */
+static void list_system_stat(struct way *way, FILE *out)
+{
+	static char buf[1 << 20];
+
+	(void)way;
+	read_file("/proc/stat", buf, sizeof(buf));
+	fputc('0', out);
+	for (char *line = strtok(buf, "\n"); line; line = strtok(NULL, "\n")) {
+		fputc('\t', out);
+		write_text(out, line, strlen(line));
+	}
+	fputc('\n', out);
+}
+
 const struct kind procfs_stat = { "procfs-stat", open_nothing, pass_stat, list_stat };
 const struct kind procfs_six = { "procfs-six", open_nothing, pass_six, list_six };
 const struct kind procfs_statm_open = { "procfs-statm-open", open_statm, pass_statm_open, list_statm };
 const struct kind procfs_statm_lseek = { "procfs-statm-lseek", open_statm_once, pass_statm_lseek,
 					 list_statm };
-const struct kind procfs_system_stat = { "procfs-system-stat", open_nothing, pass_system_stat, NULL };
+const struct kind procfs_system_stat = { "procfs-system-stat", open_nothing, pass_system_stat,
+					 list_system_stat };

@@ -3,6 +3,9 @@
 QEMU translates the guest's code, so its times are many times those of a real machine; the ratios are the point.
 """
 
+import tempfile
+from pathlib import Path
+
 import live
 import peers
 from figures import Figure, Target
@@ -14,14 +17,15 @@ OWN = {"ps": "ps"}  # lists itself
 
 
 def run(bench, row):
-    procs = 0 if bench.quick else PROCS
-    drgn = peers.drgn_for_guest(bench)
-    ways = [f"mapped:20:kwalk-mapped:{COLUMNS}", f"pread:5:kwalk-pread:{COLUMNS}", "procfs:1:procfs-stat",
-            "iterator:5:iter-comm:/task_iter.bpf.o", "ps:1:run:ps -eo pid,comm"]
-    if drgn.command:
-        ways.append(f"drgn:1:server:{drgn.command}")
-    results = live.measure(bench, procs=procs, first=[QUICK_ROUNDS if bench.quick else ROUNDS], ways=ways,
-                           files=[("/usr/bin/ps", "/usr/bin/ps"), *drgn.files], memory=drgn.memory)
+    with tempfile.TemporaryDirectory() as folder:
+        drgn = peers.drgn_for_guest(bench, Path(folder))
+        ways = [f"mapped:20:kwalk-mapped:{COLUMNS}", f"pread:5:kwalk-pread:{COLUMNS}", "procfs:1:procfs-stat",
+                "iterator:5:iter-comm:/task_iter.bpf.o", "ps:1:run:ps -eo pid,comm"]
+        if drgn.command:
+            ways.append(f"drgn:1:server:{drgn.command}")
+        results = live.measure(bench, procs=0 if bench.quick else PROCS, ways=ways, memory=drgn.memory,
+                               first=[QUICK_ROUNDS if bench.quick else ROUNDS],
+                               files=[("/usr/bin/ps", "/usr/bin/ps"), *drgn.files])
     results.setdefault("drgn", live.Result(why=drgn.why))
     live.check_names(results, "procfs", OWN)
     return figures_of(row, results, has_targets=not bench.quick)
