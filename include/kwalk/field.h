@@ -42,6 +42,7 @@ enum kw_cost {
 	KW_COST_POINTER, /**< in an object that it points to */
 	KW_COST_THREADS, /**< every thread of the process is visited */
 	KW_COST_PERCPU,	 /**< a value per CPU is added up */
+	KW_COST_WALK,	 /**< a list, a path or a page table is followed */
 };
 
 /** A field of the catalogue. All strings are static. */

@@ -44,6 +44,7 @@ enum kw_display {
 	KW_SHOW_START,	 /**< time stamp as HH:MM today, else MonDD, else the year: ps's START */
 	KW_SHOW_HEX,	 /**< 0x... */
 	KW_SHOW_PERCENT, /**< one decimal */
+	KW_SHOW_OCTAL,	 /**< with a leading 0 */
 };
 
 /** One column of output. Strings are borrowed for as long as the writer lives. */

@@ -24,7 +24,7 @@ static const char *scope_name(enum kw_scope scope)
 
 static const char *cost_name(enum kw_cost cost)
 {
-	static const char *const names[] = { "object", "pointer", "threads", "per-cpu" };
+	static const char *const names[] = { "object", "pointer", "threads", "per-cpu", "walk" };
 
 	return names[cost];
 }

@@ -13,38 +13,22 @@
 
 #include <kwalk/field.h>
 
-#include "kernel/kernel.h"
+#include "kernel/row.h"
+#include "util/text_map.h"
 
 #define KW_FIELD_MAX_NEEDS 10
-#define KW_ROW_TEXT	   16384 /* 64 bytes for each of as many columns as a query can have */
 
-/** Sums over the threads of a process, dead ones included, as thread_group_cputime() and do_task_stat() make them. */
-struct kw_thread_sums {
-	uint64_t utime, stime, runtime; /* ns, before scaling */
-	uint64_t minflt, majflt;
-};
-
-/** One row while its fields are computed. */
-struct kw_row {
-	kw_ctx *ctx;
-	const struct kw_kernel *kernel;
-	uint64_t task;		      /* address of the task_struct; in other sources of the row's object */
-	uint32_t index;		      /* number of the row's CPU, interrupt, ... in sources that have one */
-	uint32_t cpu;		      /* in sources with a row for each CPU of a thing */
-	bool is_thread;		      /* a row of a thread: no sums */
-	const struct kw_clock *clock; /* of this run, NULL when not known */
-	struct kw_cputime *cputime;   /* cputime.c's plan and the sums of this row */
-	struct kw_users *users;	      /* user.c's names */
-	struct kw_idle_memory *idle;  /* cpu_time.c's: what the rows of the runs before showed */
-	char text[KW_ROW_TEXT];	      /* strings made by compute() */
-	size_t text_used;
-};
+/* What a field uses beside its paths: bits of kw_field_def.uses, with those of KW_SUM() in thread_sums.h. */
+#define KW_USES_CLOCK 0x1u /* row->clock */
+#define KW_USES_USERS 0x2u /* row->users */
+#define KW_USES_FLAGS 0x4u /* row->flags */
+#define KW_USES_MM    0x8u /* the mm: absent for a kernel thread, also for one that borrows an mm */
 
 struct kw_field_def {
 	struct kw_field pub;
 	const char *needs[KW_FIELD_MAX_NEEDS];
 	void (*compute)(struct kw_row *row, const struct kw_value *in, struct kw_value *out);
-	bool needs_clock;
+	uint32_t uses;
 };
 
 struct kw_field_table {
@@ -55,6 +39,14 @@ struct kw_field_table {
 extern const struct kw_field_table kw_task_fields;
 extern const struct kw_field_table kw_mm_fields;
 extern const struct kw_field_table kw_cputime_fields;
+extern const struct kw_field_table kw_io_fields;
+extern const struct kw_field_table kw_sched_fields;
+extern const struct kw_field_table kw_signal_fields;
+extern const struct kw_field_table kw_cred_fields;
+extern const struct kw_field_table kw_tty_fields;
+extern const struct kw_field_table kw_pid_ns_fields;
+extern const struct kw_field_table kw_affinity_fields;
+extern const struct kw_field_table kw_files_fields;
 
 /** Return the definition behind a public field. */
 const struct kw_field_def *kw_field_def(const struct kw_field *field);
@@ -84,20 +76,14 @@ static inline void kw_set_absent(struct kw_value *out, enum kw_absent reason)
 /** Set a string that outlives the row (static). */
 void kw_set_string(struct kw_value *out, const char *str);
 
-/** Copy a string into the row. */
-void kw_set_row_text(struct kw_row *row, struct kw_value *out, const char *str);
+/** Set a string that a subject keeps for as long as the run. */
+static inline void kw_set_text(struct kw_value *out, const struct kw_text *text)
+{
+	*out = (struct kw_value){ .type = KW_VAL_STRING, .len = (uint32_t)text->len, .str = text->bytes };
+}
 
 /** When one of the first nr inputs is absent, make out absent for the same reason and return true. */
 bool kw_pass_absent(const struct kw_value *in, size_t nr, struct kw_value *out);
-
-/* cputime.c */
-
-/** Make the plan for thread sums, all absent where this kernel lacks a member. NULL with the error set. */
-struct kw_cputime *kw_cputime_new(kw_ctx *ctx, const struct kw_kernel *kernel);
-void kw_cputime_free(struct kw_cputime *cputime);
-
-/** Forget the sums of the previous row. */
-void kw_cputime_next_row(struct kw_cputime *cputime);
 
 /* user.c */
 

@@ -15,19 +15,6 @@ void kw_set_string(struct kw_value *out, const char *str)
 	*out = (struct kw_value){ .type = KW_VAL_STRING, .len = (uint32_t)strlen(str), .str = str };
 }
 
-void kw_set_row_text(struct kw_row *row, struct kw_value *out, const char *str)
-{
-	size_t len = strlen(str);
-
-	if (len > KW_ROW_TEXT - row->text_used)
-		len = KW_ROW_TEXT - row->text_used;
-	memcpy(row->text + row->text_used, str, len);
-	*out = (struct kw_value){ .type = KW_VAL_STRING,
-				  .len = (uint32_t)len,
-				  .str = row->text + row->text_used };
-	row->text_used += len;
-}
-
 bool kw_pass_absent(const struct kw_value *in, size_t nr, struct kw_value *out)
 {
 	for (size_t i = 0; i < nr; i++) {

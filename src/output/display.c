@@ -5,6 +5,7 @@
 #include "output/number.h"
 #include "output/safe.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <time.h>
 
@@ -128,7 +129,7 @@ static bool put_as(struct kw_strbuf *sb, enum kw_display how, const struct kw_va
 	bool negative;
 	uint64_t size;
 
-	if (how == KW_SHOW_PLAIN || how > KW_SHOW_PERCENT || !whole_number(value, &negative, &size))
+	if (how == KW_SHOW_PLAIN || how > KW_SHOW_OCTAL || !whole_number(value, &negative, &size))
 		return false;
 	if (how == KW_SHOW_PERCENT)
 		return put_percent(sb, value);
@@ -141,6 +142,7 @@ static bool put_as(struct kw_strbuf *sb, enum kw_display how, const struct kw_va
 	case KW_SHOW_CPUTIME: put_duration(sb, size, true); return true;
 	case KW_SHOW_ELAPSED: put_duration(sb, size, false); return true;
 	case KW_SHOW_HEX: kw_put_hex(sb, negative ? -size : size); return true;
+	case KW_SHOW_OCTAL: kw_strbuf_printf(sb, "0%03" PRIo64, size); return true;
 	default: return false;
 	}
 }

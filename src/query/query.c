@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernel/cpu.h"
+#include "kernel/thread_sums.h"
 #include "memory/memory.h"
 #include "util/array.h"
 #include "util/error.h"
@@ -283,6 +284,8 @@ static kw_status build_keys(kw_query *q)
 
 static kw_status build_row(kw_query *q)
 {
+	uint32_t uses = q->show.uses | q->keys.uses;
+
 	if (q->root.source->walk && q->kernel->is_live) {
 		q->row.idle = kw_idle_memory_new(q->kernel->nr_cpus);
 		if (!q->row.idle)
@@ -291,13 +294,12 @@ static kw_status build_row(kw_query *q)
 	q->row.ctx = q->ctx;
 	q->row.kernel = q->kernel;
 	q->row.is_thread = q->threads;
-	if (q->show.needs_cputime || q->keys.needs_cputime) {
-		q->row.cputime = kw_cputime_new(q->ctx, q->kernel);
-		if (!q->row.cputime)
+	if (uses & KW_SUMS) {
+		q->row.sums = kw_thread_sums_new(q->ctx, q->kernel, uses);
+		if (!q->row.sums)
 			return q->ctx->status;
 	}
-	if ((q->show.needs_users || q->keys.needs_users) &&
-	    kw_memory_kind(q->ctx->target->memory) == KW_SOURCE_LIVE) {
+	if (uses & KW_USES_USERS && kw_memory_kind(q->ctx->target->memory) == KW_SOURCE_LIVE) {
 		q->row.users = kw_users_new();
 		if (!q->row.users)
 			return kw_fail_nomem(q->ctx);
@@ -360,8 +362,7 @@ void kw_query_free(kw_query *q)
 	kw_stage_deinit(&q->select);
 	kw_stage_deinit(&q->keys);
 	kw_stage_deinit(&q->show);
-	kw_cputime_free(q->row.cputime);
-	kw_users_free(q->row.users);
+	kw_row_deinit(&q->row);
 	kw_idle_memory_free(q->row.idle);
 	kw_names_clear(&q->text);
 	kw_names_clear(&q->names);

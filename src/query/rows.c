@@ -55,10 +55,9 @@ static bool take_row(uint64_t object, uint32_t index, uint32_t cpu, void *arg)
 	kw_query *q = arg;
 	kw_status status;
 
-	q->row.task = object;
+	kw_row_begin(&q->row, object);
 	q->row.index = index;
 	q->row.cpu = cpu;
-	q->row.text_used = 0;
 	status = kw_stage_run(&q->show, &q->row, q->slots.values);
 	if (status) {
 		kw_query_damage(q, status);

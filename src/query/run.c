@@ -24,9 +24,7 @@ void kw_query_damage(kw_query *q, kw_status status)
 
 static void begin_row(kw_query *q, const struct kw_task_ref *ref)
 {
-	q->row.task = ref->task;
-	q->row.text_used = 0;
-	kw_cputime_next_row(q->row.cputime);
+	kw_row_begin(&q->row, ref->task);
 }
 
 enum outcome {
@@ -483,8 +481,9 @@ static kw_status run(kw_query *q)
 {
 	kw_status status = KW_OK;
 
+	q->row.run++;
 	q->row.clock = NULL;
-	if (q->show.needs_clock || q->keys.needs_clock) {
+	if ((q->show.uses | q->keys.uses) & KW_USES_CLOCK) {
 		if (kw_clock_read(q->ctx, q->kernel, &q->clock) == KW_OK)
 			q->row.clock = &q->clock;
 		kw_clear_error(q->ctx);

@@ -10,6 +10,8 @@
 #include "util/error.h"
 #include "util/nearest.h"
 
+#define NEEDS_FLAGS (KW_USES_FLAGS | KW_USES_MM)
+
 void kw_stage_deinit(struct kw_stage *stage)
 {
 	kw_plan_deinit(&stage->plan);
@@ -136,9 +138,13 @@ static kw_status add_computed(kw_ctx *ctx, const struct kw_root *root, struct kw
 		if (status)
 			return status;
 	}
-	stage->needs_clock |= def->needs_clock;
-	stage->needs_cputime |= def->pub.cost == KW_COST_THREADS;
-	stage->needs_users |= strstr(def->pub.name, "user") != NULL;
+	if (def->uses & NEEDS_FLAGS && !(stage->uses & NEEDS_FLAGS)) {
+		kw_status status = add_need(ctx, root, stage, "flags", stage->flags_slot = slots->nr++);
+
+		if (status)
+			return status;
+	}
+	stage->uses |= def->uses;
 	return kw_array_push(&stage->computed, item) ? KW_OK : kw_fail_nomem(ctx);
 }
 
@@ -183,7 +189,7 @@ kw_status kw_stage_add(kw_ctx *ctx, const struct kw_root *root, struct kw_stage 
 
 	if (binding->group && binding->group->read)
 		return add_reading(ctx, root, stage, binding, out);
-	if (binding->def && binding->def->compute)
+	if (binding->def && (binding->def->compute || binding->def->uses))
 		return add_computed(ctx, root, stage, slots, binding->def, out);
 	if (binding->def)
 		return add_need(ctx, root, stage, binding->def->needs[0], out);
@@ -241,16 +247,31 @@ static void read_groups(struct kw_stage *stage, struct kw_row *row, struct kw_va
 	}
 }
 
+static void compute_field(struct kw_row *row, const struct kw_field_def *def, const struct kw_value *in,
+			  struct kw_value *out)
+{
+	if (def->uses & KW_USES_MM && row->flags & KW_PF_KTHREAD)
+		kw_set_absent(out, KW_ABSENT_NO_MM);
+	else if (def->compute)
+		def->compute(row, in, out);
+	else
+		*out = *in;
+}
+
 static void compute(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
 {
 	read_groups(stage, row, values);
 	for (size_t i = 0; i < stage->constants.nr; i++)
 		values[stage->constants.item[i].slot] = stage->constants.item[i].value;
+	if (stage->uses & NEEDS_FLAGS)
+		row->flags = values[stage->flags_slot].type == KW_VAL_ABSENT
+				     ? 0
+				     : (uint32_t)values[stage->flags_slot].u;
 	for (size_t i = 0; i < stage->computed.nr; i++) {
 		const struct kw_stage_item *item = &stage->computed.item[i];
 
 		if (item->def)
-			item->def->compute(row, &values[item->in], &values[item->out]);
+			compute_field(row, item->def, &values[item->in], &values[item->out]);
 		else
 			name_enumerator(row->ctx, item->enumeration, &values[item->out]);
 	}

@@ -73,7 +73,8 @@ struct kw_stage {
 		struct kw_pick *item;
 		size_t nr, cap;
 	} picks;
-	bool needs_clock, needs_cputime, needs_users;
+	uint32_t uses;	     /* KW_USES_... of all fields */
+	uint32_t flags_slot; /* of task_struct.flags, when a field uses them */
 };
 
 void kw_stage_deinit(struct kw_stage *stage);

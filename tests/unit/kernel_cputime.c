@@ -115,3 +115,18 @@ Test(kernel_cputime, a_thread_that_is_not_there)
 		    "1 <excluded when the dump was made> <excluded when the dump was made>\n2 5 0\n",
 		    .columns = "pid,utime,minflt");
 }
+
+/* What is not asked for is not summed: a kernel that lacks it has the rest. */
+Test(kernel_cputime, input_and_output)
+{
+	g = given_config(&(struct kernel_config){
+		.types =
+			"struct task_io_accounting { u64 rchar, wchar, syscr, syscw, cancelled_write_bytes; };",
+		.tasks = "1 a ioac.rchar=1 ioac.syscw=3 signal.ioac.rchar=10 gtime=5 signal.gtime=6\n"
+			 "1.2 b ioac.rchar=100 ioac.cancelled_write_bytes=4 gtime=7\n" });
+	given_open(&g, KERNEL_RAM);
+	expect_rows(&g, KW_OK, "111 0 3 <this kernel has no such member> 4 18\n",
+		    .columns = "rchar,wchar,syscw,read_bytes,cancelled_write_bytes,guest_time");
+	expect_rows(&g, KW_OK, "1 3 0 5\n100 0 4 7\n",
+		    .columns = "rchar,syscw,cancelled_write_bytes,guest_time", .source = "threads");
+}

@@ -49,7 +49,7 @@ static bool check_types(const struct kw_value *values, const struct kw_row_ident
 
 static void expect_types(struct given *given)
 {
-	char columns[4096] = "";
+	char columns[16384] = "";
 	const struct kw_field *field;
 	kw_query *query;
 
@@ -76,18 +76,42 @@ Test(kernel_fields, no_name_stands_for_two)
 	cr_expect_null(kw_field_at("tasks", SIZE_MAX));
 }
 
-Test(kernel_fields, text_of_a_row_is_never_overrun)
+/* What does not fit into the row's own buffer has a block, and goes with the row as well. */
+Test(kernel_fields, text_of_a_row_has_no_end)
+{
+	static struct kw_row row;
+	struct kw_value value[3 * KW_ROW_TEXT / 299];
+	char text[300];
+
+	for (size_t i = 0; i < ARRAY_SIZE(value); i++) {
+		memset(text, 'a' + (int)i % 26, sizeof(text) - 1);
+		text[sizeof(text) - 1] = '\0';
+		kw_set_row_text(&row, &value[i], text);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(value); i++) {
+		cr_expect_eq(value[i].len, 299);
+		cr_expect_eq(value[i].str[298], 'a' + (char)(i % 26));
+	}
+	cr_expect_leq(row.text_used, KW_ROW_TEXT);
+	kw_row_begin(&row, 0);
+	cr_expect_null(row.blocks);
+	kw_row_deinit(&row);
+}
+
+/* A string that a hostile guest makes endless is cut at what is left of the buffer. */
+Test(kernel_fields, text_that_is_too_long)
 {
 	static struct kw_row row;
 	struct kw_value value;
-	char text[300];
+	char *text = calloc(1, KW_ROW_MAX_TEXT + 1);
 
-	memset(text, 'x', sizeof(text) - 1);
-	text[sizeof(text) - 1] = '\0';
-	for (size_t i = 0; i < 2 * KW_ROW_TEXT / sizeof(text); i++)
-		kw_set_row_text(&row, &value, text);
-	cr_expect_eq(row.text_used, KW_ROW_TEXT);
-	cr_expect_eq(value.len, 0);
+	cr_assert_not_null(text);
+	kw_row_put(&row, &value, text, KW_ROW_MAX_TEXT + 1);
+	cr_expect_eq(value.len, KW_ROW_TEXT);
+	kw_row_put(&row, &value, text, 1);
+	cr_expect_eq(value.len, 1);
+	kw_row_deinit(&row);
+	free(text);
 }
 
 Test(kernel_fields, names_of_users)

@@ -198,3 +198,25 @@ Test(kernel_mm, threads_share)
 	given_open(&g, KERNEL_RAM);
 	expect_rows(&g, KW_OK, "1 12288\n2 12288\n", .columns = "tid,rss", .source = "threads");
 }
+
+Test(kernel_mm, more_sizes)
+{
+	g = given_tasks(NULL,
+			"1 a vsz=100 rss=10,-3,0,5 mm.hiwater_vm=120 mm.hiwater_rss=3 mm.pinned_vm.counter=2 "
+			"mm.pgtables_bytes.counter=40960 mm.hugetlb_usage.counter=512 mm.flags=0x1000000\n"
+			"2 b vsz=100 rss=1,1,0,1 percpu=1:1:9 mm.hiwater_vm=1 mm.hiwater_rss=50 "
+			"mm.pgtables_bytes.counter=-1 mm.data_vm=3 mm.stack_vm=4 signal.core_state=8\n"
+			"3 c kthread mm=1\n");
+	given_open(&g, KERNEL_RAM);
+	expect_rows(
+		&g, KW_OK,
+		"491520 61440 61440 61440 8192 40960 2097152 0 false false\n"
+		"409600 204800 12288 8192 0 0 0 28672 true true\n",
+		.columns =
+			"VmPeak,VmHWM,stat_rss,shared,VmPin,VmPTE,HugetlbPages,statm_data,CoreDumping,THP_enabled",
+		.pids = "1,2");
+	expect_rows(&g, KW_OK,
+		    "<no mm: kernel thread or exiting> <no mm: kernel thread or exiting> "
+		    "<no mm: kernel thread or exiting> <no mm: kernel thread or exiting>\n",
+		    .columns = "start_code,vmas,core_dumping,untag_mask", .pids = "3");
+}

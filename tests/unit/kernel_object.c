@@ -145,7 +145,7 @@ Test(kernel_object, pointers_that_lead_nowhere)
 		     "expression \"task(2).mm->total_vm\": a pointer on the way is NULL");
 	expect_error(
 		"(struct task_struct)0x1000.mm.total_vm", KW_ABSENT,
-		"expression \"(struct task_struct)0x1000.mm.total_vm\": 0x1078: no memory at that address");
+		"expression \"(struct task_struct)0x1000.mm.total_vm\": 0x1080: no memory at that address");
 	expect_error("(struct list_head *)init_pid_ns", KW_ABSENT,
 		     "expression \"(struct list_head *)init_pid_ns\": a pointer on the way is NULL");
 }

@@ -9,7 +9,9 @@ static void have_tasks(void)
 		.types =
 			"enum colour { RED, GREEN = 7 };"
 			"struct cred { atomic_t usage; kuid_t uid; kgid_t gid; kuid_t suid; kgid_t sgid; kuid_t euid;"
-			"	kgid_t egid; kuid_t fsuid; kgid_t fsgid; enum colour colour; };",
+			"	kgid_t egid; kuid_t fsuid; kgid_t fsgid; enum colour colour; struct ucounts *ucounts;"
+			"	struct group_info *group_info; struct kernel_cap_struct cap_inheritable, cap_permitted,"
+			"	cap_effective, cap_bset, cap_ambient; };",
 		.tasks = SOME_TASKS });
 	given_open(&g, KERNEL_RAM);
 }
@@ -207,7 +209,7 @@ Test(query_query, every_field_in_one_query)
 	static const char *const styles[] = { "5.10", "6.12", "7.2" };
 
 	for (size_t s = 0; s < ARRAY_SIZE(styles); s++) {
-		char columns[4096] = "";
+		char columns[16384] = "";
 		const struct kw_field *field;
 		struct given other = given_tasks(styles[s], SOME_TASKS);
 		struct printer printer = { 0 };

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sums over the threads of a process, as do_task_stat(), thread_group_cputime() and do_io_accounting() make them.
+ *
+ * Two plans: of a thread, the values that are asked for; of a process, its leader's own ones, those that ended threads
+ * left behind, and the pointers that tell whether the leader is alone, in which case no thread needs to be visited.
+ */
+#include "kernel/thread_sums.h"
+
+#include <stdlib.h>
+
+#include "kernel/field_table.h"
+#include "kernel/task_walk.h"
+#include "util/error.h"
+
+static const struct {
+	const char *thread, *ended;
+} paths[KW_SUM_NR] = {
+	[KW_SUM_UTIME] = { "utime", "signal.utime" },
+	[KW_SUM_STIME] = { "stime", "signal.stime" },
+	[KW_SUM_RUNTIME] = { "se.sum_exec_runtime", "signal.sum_sched_runtime" },
+	[KW_SUM_MINFLT] = { "min_flt", "signal.min_flt" },
+	[KW_SUM_MAJFLT] = { "maj_flt", "signal.maj_flt" },
+	[KW_SUM_GTIME] = { "gtime", "signal.gtime" },
+	[KW_SUM_RCHAR] = { "ioac.rchar", "signal.ioac.rchar" },
+	[KW_SUM_WCHAR] = { "ioac.wchar", "signal.ioac.wchar" },
+	[KW_SUM_SYSCR] = { "ioac.syscr", "signal.ioac.syscr" },
+	[KW_SUM_SYSCW] = { "ioac.syscw", "signal.ioac.syscw" },
+	[KW_SUM_READ_BYTES] = { "ioac.read_bytes", "signal.ioac.read_bytes" },
+	[KW_SUM_WRITE_BYTES] = { "ioac.write_bytes", "signal.ioac.write_bytes" },
+	[KW_SUM_CANCELLED] = { "ioac.cancelled_write_bytes", "signal.ioac.cancelled_write_bytes" },
+};
+
+/* Slots of the process's plan behind its values: own ones from 0 on, those of ended threads from KW_SUM_NR on. */
+enum { SIGNAL = 2 * KW_SUM_NR, LIST_NEXT, LEADER_NEXT, NR_PROCESS };
+
+static const char *const list_paths[] = { "signal", "signal.thread_head.next", "thread_node.next" };
+
+struct kw_thread_sums {
+	struct kw_plan thread, process;
+	unsigned int part[KW_SUM_NR]; /* sum that is the i-th one made */
+	unsigned int nr;
+	bool no_list;		 /* the list of threads can't be followed: members are missing */
+	bool valid;		 /* sums are those of this row */
+	enum kw_absent reason;	 /* when they could not be made */
+	bool present[KW_SUM_NR]; /* this kernel has it, and it was asked for */
+	uint64_t sum[KW_SUM_NR];
+};
+
+/* KW_NOTFOUND for a path that this kernel lacks, with the error cleared. */
+static kw_status add_path(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_plan *plan, const char *text,
+			  uint32_t slot)
+{
+	struct kw_path path;
+	kw_status status = kw_path_compile(ctx, kernel->task_struct, text, &path);
+
+	if (!status)
+		return kw_plan_add(ctx, plan, &path, slot);
+	if (status != KW_NOMEM) {
+		kw_clear_error(ctx);
+		return KW_NOTFOUND;
+	}
+	return status;
+}
+
+static bool has_path(kw_ctx *ctx, const struct kw_kernel *kernel, const char *text)
+{
+	struct kw_path path;
+	bool has = kw_path_compile(ctx, kernel->task_struct, text, &path) == KW_OK;
+
+	kw_clear_error(ctx);
+	return has;
+}
+
+static kw_status add_sum(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_thread_sums *s,
+			 enum kw_sum which)
+{
+	kw_status status;
+
+	if (!has_path(ctx, kernel, paths[which].thread) || !has_path(ctx, kernel, paths[which].ended))
+		return KW_OK;
+	status = add_path(ctx, kernel, &s->thread, paths[which].thread, s->nr);
+	if (!status)
+		status = add_path(ctx, kernel, &s->process, paths[which].thread, s->nr);
+	if (!status)
+		status = add_path(ctx, kernel, &s->process, paths[which].ended, KW_SUM_NR + s->nr);
+	s->part[s->nr++] = which;
+	s->present[which] = true;
+	return status;
+}
+
+static kw_status build(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_thread_sums *s, uint32_t uses)
+{
+	kw_status status = KW_OK;
+
+	for (unsigned int i = 0; !status && i < KW_SUM_NR; i++)
+		if (uses & KW_SUM(i))
+			status = add_sum(ctx, kernel, s, (enum kw_sum)i);
+	for (unsigned int i = 0; !status && i < 3; i++) {
+		status = add_path(ctx, kernel, &s->process, list_paths[i], SIGNAL + i);
+		if (status == KW_NOTFOUND) {
+			s->no_list = true;
+			status = KW_OK;
+		}
+	}
+	if (!status)
+		status = kw_plan_finish(ctx, &s->thread);
+	return status ? status : kw_plan_finish(ctx, &s->process);
+}
+
+struct kw_thread_sums *kw_thread_sums_new(kw_ctx *ctx, const struct kw_kernel *kernel, uint32_t uses)
+{
+	struct kw_thread_sums *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		kw_fail_nomem(ctx);
+		return NULL;
+	}
+	if (build(ctx, kernel, s, uses)) {
+		kw_thread_sums_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void kw_thread_sums_free(struct kw_thread_sums *s)
+{
+	if (!s)
+		return;
+	kw_plan_deinit(&s->thread);
+	kw_plan_deinit(&s->process);
+	free(s);
+}
+
+void kw_thread_sums_next_row(struct kw_thread_sums *s)
+{
+	if (s)
+		s->valid = false;
+}
+
+/* Add one set of values; false when they could not be had. */
+static bool add_values(struct kw_thread_sums *s, const struct kw_value *v)
+{
+	for (unsigned int i = 0; i < s->nr; i++) {
+		if (v[i].type == KW_VAL_ABSENT) {
+			s->reason = v[i].absent;
+			return false;
+		}
+		s->sum[s->part[i]] += v[i].u;
+	}
+	return true;
+}
+
+static bool add_thread(kw_ctx *ctx, uint64_t task, void *arg)
+{
+	struct kw_thread_sums *s = arg;
+	struct kw_value v[KW_SUM_NR];
+
+	kw_plan_run(ctx, &s->thread, task, v);
+	return add_values(s, v);
+}
+
+/* True when the list of threads has the leader alone, both ways: then it needs no walk. */
+static bool is_alone(const struct kw_row *row, const struct kw_value *v)
+{
+	const struct kw_task_layout *t = &row->kernel->task;
+
+	return v[LIST_NEXT].u == row->task + t->thread_node &&
+	       v[LEADER_NEXT].u == v[SIGNAL].u + t->thread_head;
+}
+
+static void add_process(struct kw_row *row, struct kw_thread_sums *s)
+{
+	struct kw_value v[NR_PROCESS];
+	kw_status status;
+
+	kw_plan_run(row->ctx, &s->process, row->task, v);
+	if (!add_values(s, v + KW_SUM_NR))
+		return;
+	if (is_alone(row, v)) {
+		add_values(s, v);
+		return;
+	}
+	status = kw_threads_each(row->ctx, row->kernel, row->task, add_thread, s);
+	if (status && !s->reason)
+		s->reason = kw_absent_of_status(status);
+}
+
+static void make_sums(struct kw_row *row, struct kw_thread_sums *s)
+{
+	s->valid = true;
+	s->reason = KW_ABSENT_NONE;
+	for (unsigned int i = 0; i < KW_SUM_NR; i++)
+		s->sum[i] = 0;
+	if (row->is_thread)
+		add_thread(row->ctx, row->task, s);
+	else if (s->no_list)
+		s->reason = KW_ABSENT_NO_MEMBER;
+	else
+		add_process(row, s);
+}
+
+bool kw_thread_sum(struct kw_row *row, enum kw_sum which, uint64_t *ret, struct kw_value *out)
+{
+	struct kw_thread_sums *s = row->sums;
+
+	if (!s->present[which]) {
+		kw_set_absent(out, KW_ABSENT_NO_MEMBER);
+		return false;
+	}
+	if (!s->valid)
+		make_sums(row, s);
+	if (s->reason) {
+		kw_set_absent(out, s->reason);
+		return false;
+	}
+	*ret = s->sum[which];
+	return true;
+}
