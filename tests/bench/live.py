@@ -22,9 +22,14 @@ class Result:
     """What one way gave."""
 
     why: str = ""
+    note: str = ""
     rows: dict = field(default_factory=dict)  # PID: its cells
     passes: list = field(default_factory=list)  # (rows, nanoseconds) of each
     shares: list = field(default_factory=list)  # CPU time of each second, in nanoseconds
+
+    def remark(self):
+        """What a figure's note says of it."""
+        return self.why or self.note
 
     def per_row(self, rows=None):
         """Nanoseconds of each pass for each row; rows: how many, for a way that does not count them itself."""
@@ -39,12 +44,15 @@ def parse(text):
         if listing is not None and "\t" in line:
             pid, *cells = line.split("\t")
             listing.rows.setdefault(int(pid), tuple(cells))
-        elif word in ("list", "none", "time", "share"):
+        elif word in ("list", "none", "note", "time", "share"):
             label, _, rest = rest.partition(" ")
             result = results.setdefault(label, Result())
-            listing = result if word == "list" else None
-            if word == "none":
+            if word == "list":
+                listing = result
+            elif word == "none":
                 result.why = rest
+            elif word == "note":
+                result.note = rest
             elif word == "time":
                 rows, *times = map(int, rest.split())
                 result.passes += [(rows, ns) for ns in times]

@@ -170,12 +170,18 @@ static bool write_row(const struct kw_value *values, const struct kw_row_identit
 	return true;
 }
 
+/* With a line that says how a pass reads. */
 static void list(struct way *way, FILE *out)
 {
 	struct live_kwalk *k = way->state;
+	struct kw_counters before = *kw_counters(k->ctx), after;
 
 	k->out = out;
 	run(k, write_row);
+	after = *kw_counters(k->ctx);
+	fprintf(out, "note %s %" PRIu64 " read calls with %" PRIu64 " bytes, %" PRIu64 " faults in a pass\n",
+		way->label, after.preads - before.preads, after.pread_bytes - before.pread_bytes,
+		after.faults - before.faults);
 }
 
 const struct kind kwalk_mapped = { "kwalk-mapped", open_mapped, pass, list };

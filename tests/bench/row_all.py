@@ -99,7 +99,7 @@ def run(bench, row):
 def figures_of(bench, row, results, columns, note):
     def figure(label, name, peer=None, limit=None):
         target = Target("ratio", ">=", limit) if limit and not bench.quick else None
-        return Figure(row, name, "ns/process", results[label].per_row(), peer, target, results[label].why)
+        return Figure(row, name, "ns/process", results[label].per_row(), peer, target, results[label].remark())
 
     mapped = figure("mapped", "kwalk, mapped")
     pread = figure("pread", "kwalk, pread", mapped)

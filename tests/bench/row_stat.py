@@ -52,7 +52,7 @@ def run(bench, row):
     def figure(label, name, peer=None, limit=None):
         target = Target("ratio", ">=", limit) if limit and not bench.quick else None
         return Figure(row, name, "us", [ns / 1000 for _, ns in results[label].passes], peer, target,
-                      results[label].why)
+                      results[label].remark())
 
     mapped = figure("mapped", "kwalk, mapped")
     mapped.note = "; ".join(filter(None, (mapped.note, NOT_YET)))

@@ -40,11 +40,12 @@ def run(bench, row):
 
     def figure(label, name, peer=None, limit=None):
         target = Target("ratio", ">=", limit) if limit and not bench.quick else None
-        return Figure(row, name, "ns/process", results[label].per_row(), peer, target, results[label].why)
+        return Figure(row, name, "ns/process", results[label].per_row(), peer, target, results[label].remark())
 
     mapped = figure("mapped", "kwalk, mapped")
     pread = figure("pread", "kwalk, pread", mapped)
-    pread.note = pread.note or f"{results['open'].passes[0][0]} processes in a guest"
-    return [mapped, pread, figure("open", "open, read, sscanf", mapped, 100),
+    opened = figure("open", "open, read, sscanf", mapped, 100)
+    opened.note = f"{results['open'].passes[0][0]} processes in a guest"
+    return [mapped, pread, opened,
             figure("open", "open, read, sscanf beside pread", pread),
             figure("lseek", "lseek, read", mapped), figure("lseek", "lseek, read beside pread", pread)]
