@@ -23,6 +23,7 @@
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/moduleparam.h>
 #include <linux/mount.h>
 #include <linux/page-flags.h>
 #include <linux/pseudo_fs.h>
@@ -37,8 +38,10 @@
 /* Pages whose notes fill one page of bits: 128 MiB of memory where a page is 4 KiB. */
 #define CHUNK_PAGES (PAGE_SIZE * BITS_PER_BYTE)
 
+static int set_recheck_ms(const char *text, const struct kernel_param *param);
+static const struct kernel_param_ops recheck_ms_ops = { .set = set_recheck_ms, .get = param_get_uint };
 static unsigned int recheck_ms = 1000;
-module_param(recheck_ms, uint, 0644);
+module_param_cb(recheck_ms, &recheck_ms_ops, &recheck_ms, 0644);
 MODULE_PARM_DESC(recheck_ms, "how often mapped pages are checked again, in milliseconds (10 to 60000)");
 
 static unsigned long pages_noted;
@@ -179,6 +182,16 @@ static unsigned long recheck_delay(void)
 	return msecs_to_jiffies(clamp(READ_ONCE(recheck_ms), 10U, 60000U));
 }
 
+/* A new interval begins now; what is set while loading meets no queue yet. */
+static int set_recheck_ms(const char *text, const struct kernel_param *param)
+{
+	int error = param_set_uint(text, param);
+
+	if (!error && queue)
+		mod_delayed_work(queue, &recheck_work, recheck_delay());
+	return error;
+}
+
 static void unmap_pages(unsigned long start, unsigned long count)
 {
 	unmap_mapping_range(own_inode->i_mapping, PFN_PHYS(start), PFN_PHYS(count), 1);
@@ -208,8 +221,7 @@ static bool find_stale(unsigned long chunk, const unsigned long *bits, unsigned 
 
 	bitmap_zero(stale, CHUNK_PAGES);
 	down_read(&gate);
-	for_each_set_bit(i, bits, CHUNK_PAGES)
-	{
+	for_each_set_bit(i, bits, CHUNK_PAGES) {
 		if (qualifies(chunk * CHUNK_PAGES + i))
 			continue;
 		__set_bit(i, stale);
@@ -219,15 +231,22 @@ static bool find_stale(unsigned long chunk, const unsigned long *bits, unsigned 
 	return any;
 }
 
-static void forget_all(void)
+/* Forget all pages if nothing is mapped. A mapping is counted before its first page fault, which then notes anew. */
+static bool forget_all(void)
 {
 	unsigned long chunk;
 	void *bits;
+	bool idle;
 
 	down_write(&gate);
-	xa_for_each(&noted, chunk, bits) free_page((unsigned long)bits);
-	xa_destroy(&noted);
+	idle = !atomic_long_read(&mappings);
+	if (idle) {
+		xa_for_each(&noted, chunk, bits)
+			free_page((unsigned long)bits);
+		xa_destroy(&noted);
+	}
 	up_write(&gate);
+	return idle;
 }
 
 static void recheck(struct work_struct *work)
@@ -236,14 +255,11 @@ static void recheck(struct work_struct *work)
 	unsigned long chunk, *bits, count = 0;
 	ktime_t begin = ktime_get();
 
-	/* A mapping made meanwhile has no page yet, or its page fault has queued us again. */
-	if (!atomic_long_read(&mappings)) {
-		forget_all();
+	if (forget_all()) {
 		pages_noted = 0;
 		return;
 	}
-	xa_for_each(&noted, chunk, bits)
-	{
+	xa_for_each(&noted, chunk, bits) {
 		count += bitmap_weight(bits, CHUNK_PAGES);
 		if (find_stale(chunk, bits, stale))
 			zap(chunk, bits, stale);
@@ -403,6 +419,18 @@ static bool page_table_check_is_on(void)
 #endif
 }
 
+/* Module parameters can be written until after the module's end: whoever does so holds this lock. */
+static void end_rechecks(void)
+{
+	struct workqueue_struct *ended = queue;
+
+	kernel_param_lock(THIS_MODULE);
+	queue = NULL;
+	kernel_param_unlock(THIS_MODULE);
+	cancel_delayed_work_sync(&recheck_work);
+	destroy_workqueue(ended);
+}
+
 static int __init kwalk_init(void)
 {
 	int error;
@@ -430,7 +458,7 @@ no_device:
 no_notifier:
 	drop_address_space();
 no_address_space:
-	destroy_workqueue(queue);
+	end_rechecks();
 	return error;
 }
 
@@ -438,8 +466,7 @@ static void __exit kwalk_exit(void)
 {
 	misc_deregister(&kwalk_device);
 	unregister_memory_notifier(&memory_block);
-	cancel_delayed_work_sync(&recheck_work);
-	destroy_workqueue(queue);
+	end_rechecks();
 	forget_all();
 	drop_address_space();
 }

@@ -32,7 +32,7 @@ def clean():
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def execute(version, command, *, files, timeout, memory, smp, busy, cpu, procs):
+def execute(version, command, *, files, timeout, memory, smp, busy, cpu, procs=0, parameters="", dimm=0):
     """Boot, run, pass on what the command writes; return its exit status."""
     kernel_folder = kernel.fetch(version)
     folder = Path(tempfile.mkdtemp(prefix=f"{version}-", dir=cache.room("exec")))
@@ -42,7 +42,8 @@ def execute(version, command, *, files, timeout, memory, smp, busy, cpu, procs):
                        command=command)
         with cache.logs_kept(folder), machine.Machine(
                 folder, kernel=kernel_folder, initramfs=image, memory=memory, smp=smp, cpu=cpu,
-                parameters=f"kw.mode=exec kw.busy={int(busy)} kw.procs={procs}", with_output=True) as guest:
+                parameters=f"kw.mode=exec kw.busy={int(busy)} kw.procs={procs} {parameters}", with_output=True,
+                dimm=dimm) as guest:
             return follow(guest, timeout + machine.seconds_for(procs))
     finally:
         shutil.rmtree(folder, ignore_errors=True)

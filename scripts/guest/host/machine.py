@@ -61,6 +61,12 @@ def hardware(memory, smp, machine, cpu):
     ]
 
 
+def memory_module(memory, size):
+    """QEMU's options for a memory module beside the RAM on the board; the later -m counts."""
+    return ["-m", f"{memory >> 20}M,slots=1,maxmem={(memory + size) >> 20}M",
+            "-object", f"memory-backend-ram,id=dimm,size={size}", "-device", "pc-dimm,memdev=dimm"]
+
+
 def kernel_parameters(more):
     return f"console=ttyS0 panic=-1 loglevel=5 oops=panic {more}".strip()
 
@@ -69,7 +75,7 @@ class Machine:
     """One QEMU process and its files in one folder. Use it in a `with`: leaving the block ends QEMU."""
 
     def __init__(self, folder, *, kernel, initramfs, memory, smp=2, machine="pc", cpu="qemu64", parameters="",
-                 life=None, with_output=False):
+                 life=None, with_output=False, dimm=0):
         self.folder = Path(folder)
         self.ram = self.folder / "ram"
         self.console = self.folder / "console.log"
@@ -83,6 +89,8 @@ class Machine:
         leash = ["timeout", "--signal=KILL", str(life)] if life else ["setpriv", "--pdeathsig", "KILL"]
         self.command = [*leash, QEMU, *hardware(memory, smp, machine, cpu), *self.files(kernel, initramfs, memory),
                         "-append", kernel_parameters(parameters)]
+        if dimm:
+            self.command += memory_module(memory, dimm)
         if with_output:
             self.command += ["-chardev", f"file,id=output,path={self.output}", "-device", "virtio-serial-pci",
                              "-device", "virtserialport,chardev=output,name=kwalk.output"]

@@ -17,6 +17,12 @@ SOURCES = Path(__file__).resolve().parents[3] / "src" / "kmod"
 INPUTS = ("Kbuild", "Makefile", "kwalk.c")
 
 
+class DoesNotBuild(LabError):
+    """There was all that is needed to build it, and yet."""
+
+    status = 5
+
+
 def header_packages(env, meta):
     """List (name, version) of the packages that together are a kernel's headers."""
     name, version = meta["PACKAGE"].replace("linux-image", "linux-headers"), meta["PACKAGE_VERSION"]
@@ -48,12 +54,22 @@ def fetch_headers(meta):
     return place / "tree" / "usr" / "src" / f"linux-headers-{release}"
 
 
+def check_tools(headers):
+    """Kernel headers bring programs that may need a newer C library than this machine's."""
+    for tool in (headers / "scripts/basic/fixdep", headers / "tools/objtool/objtool"):
+        if not tool.exists():
+            continue
+        run = kernel.run([str(tool)])
+        if "GLIBC" in run.stderr:
+            raise LabError(f"the programs in {headers} do not run here: {run.stderr.strip().splitlines()[0]}")
+
+
 def build(headers, work):
     for name in INPUTS:
         shutil.copy(SOURCES / name, work / name)
     done = kernel.run(["make", "-C", str(work), f"KDIR={headers}", f"CC={os.environ.get('CC', 'gcc')}"])
     if done.returncode != 0:
-        raise LabError(f"kwalk.ko does not build with {headers}:\n{done.stdout}{done.stderr}")
+        raise DoesNotBuild(f"kwalk.ko does not build with {headers}:\n{done.stdout}{done.stderr}")
     kernel.run(["strip", "--strip-debug", str(work / "kwalk.ko")])
 
 
@@ -67,6 +83,7 @@ def fetch(version):
     headers = fetch_headers(meta)
     with cache.locked(f"module-{version}"):
         if not place.is_dir():
+            check_tools(headers)
             with cache.building(place) as work:
                 build(headers, work)
     return place / "kwalk.ko"
