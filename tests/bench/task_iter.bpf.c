@@ -45,7 +45,53 @@ struct task_io_accounting {
 	__u64 rchar, wchar, syscr, syscw, read_bytes, write_bytes, cancelled_write_bytes;
 };
 
+typedef struct {
+	unsigned long sig[1];
+} sigset_t;
+
+struct sigpending {
+	sigset_t signal;
+};
+
+/* Whole, since the distance of an array's elements is not filled in. */
+struct sigaction {
+	void *sa_handler;
+	unsigned long sa_flags;
+	void *sa_restorer;
+	sigset_t sa_mask;
+};
+
+struct k_sigaction {
+	struct sigaction sa;
+};
+
+struct sighand_struct {
+	struct k_sigaction action[64];
+};
+
+struct rlimit {
+	unsigned long rlim_cur;
+};
+
+struct fs_struct {
+	int umask;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+typedef struct {
+	__u32 cap[2];
+} kernel_cap_t;
+
 struct signal_struct {
+	struct sigpending shared_pending;
+	struct rlimit rlim[16];
 	int nr_threads, group_exit_code;
 	struct pid *pids[4];
 	__u64 utime, stime, gtime, cutime, cstime, cgtime;
@@ -65,6 +111,7 @@ typedef struct {
 struct cred {
 	kuid_t uid, euid, suid, fsuid;
 	kgid_t gid, egid, sgid, fsgid;
+	kernel_cap_t cap_inheritable, cap_permitted, cap_effective, cap_bset, cap_ambient;
 };
 
 struct mm_rss_stat {
@@ -73,7 +120,7 @@ struct mm_rss_stat {
 
 struct mm_struct {
 	unsigned long total_vm, locked_vm, data_vm, exec_vm, stack_vm, hiwater_vm, hiwater_rss;
-	atomic_long_t pgtables_bytes;
+	atomic_long_t pgtables_bytes, pinned_vm, hugetlb_usage;
 	unsigned long start_code, end_code, start_data, end_data, start_brk, start_stack;
 	unsigned long arg_start, arg_end, env_start, env_end;
 	struct mm_rss_stat rss_stat;
@@ -110,6 +157,12 @@ struct task_struct {
 	const struct cred *real_cred;
 	struct task_io_accounting ioac;
 	struct seccomp seccomp;
+	struct sigpending pending;
+	sigset_t blocked;
+	struct sighand_struct *sighand;
+	struct fs_struct *fs;
+	struct files_struct *files;
+	unsigned long atomic_flags;
 	char comm[16];
 };
 
@@ -230,6 +283,11 @@ static inline void take_signal(struct process_record *to, const struct task_stru
 	to->cancelled_write_bytes = signal->ioac.cancelled_write_bytes;
 }
 
+static inline void take_cap(unsigned long long *to, const kernel_cap_t *cap)
+{
+	*to = cap->cap[0] | (__u64)cap->cap[1] << 32;
+}
+
 static inline void take_cred(struct process_record *to, const struct cred *cred)
 {
 	to->ids[0] = cred->uid.val;
@@ -240,6 +298,44 @@ static inline void take_cred(struct process_record *to, const struct cred *cred)
 	to->ids[5] = cred->egid.val;
 	to->ids[6] = cred->sgid.val;
 	to->ids[7] = cred->fsgid.val;
+	take_cap(&to->caps[0], &cred->cap_inheritable);
+	take_cap(&to->caps[1], &cred->cap_permitted);
+	take_cap(&to->caps[2], &cred->cap_effective);
+	take_cap(&to->caps[3], &cred->cap_bset);
+	take_cap(&to->caps[4], &cred->cap_ambient);
+}
+
+/* What /proc/PID/status tells of signals: SIG_IGN is 1, a handler is more. */
+static inline void take_handlers(struct process_record *to, const struct sighand_struct *sighand)
+{
+	__u64 ignored = 0, caught = 0;
+
+	to->ignored = to->caught = 0;
+	if (!sighand)
+		return;
+	for (int i = 0; i < 64; i++) {
+		__u64 handler = (__u64)sighand->action[i].sa.sa_handler;
+
+		ignored |= (__u64)(handler == 1) << i;
+		caught |= (__u64)(handler > 1) << i;
+	}
+	to->ignored = ignored;
+	to->caught = caught;
+}
+
+static inline void take_rest(struct process_record *to, const struct task_struct *task)
+{
+	const struct fs_struct *fs = task->fs;
+	const struct files_struct *files = task->files;
+
+	to->pending = task->pending.signal.sig[0];
+	to->blocked = task->blocked.sig[0];
+	to->shared_pending = task->signal->shared_pending.signal.sig[0];
+	to->rsslim = task->signal->rlim[5].rlim_cur;
+	to->atomic_flags = task->atomic_flags;
+	to->umask = fs ? fs->umask : 0;
+	to->fdsize = files ? files->fdt->max_fds : 0;
+	take_handlers(to, task->sighand);
 }
 
 static inline void take_mm(struct process_record *to, const struct mm_struct *mm)
@@ -255,6 +351,8 @@ static inline void take_mm(struct process_record *to, const struct mm_struct *mm
 	to->hiwater_vm = mm->hiwater_vm;
 	to->hiwater_rss = mm->hiwater_rss;
 	to->pgtables_bytes = mm->pgtables_bytes.counter;
+	to->pinned_vm = mm->pinned_vm.counter;
+	to->hugetlb = mm->hugetlb_usage.counter;
 	to->start_code = mm->start_code;
 	to->end_code = mm->end_code;
 	to->start_data = mm->start_data;
@@ -287,6 +385,7 @@ int all_of_threads(struct bpf_iter__task *ctx)
 	take_signal(record, task);
 	take_cred(record, task->real_cred);
 	take_mm(record, task->mm);
+	take_rest(record, task);
 	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
 	return 0;
 }

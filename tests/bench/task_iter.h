@@ -27,8 +27,12 @@ struct process_record {
 	unsigned long long cutime, cstime, cgtime, cminflt, cmajflt;
 	unsigned long long rchar, wchar, syscr, syscw, read_bytes, write_bytes, cancelled_write_bytes;
 	unsigned long long run_delay, pcount, nvcsw, nivcsw;
+	unsigned long long rsslim, pending, shared_pending, blocked, ignored, caught, atomic_flags;
+	unsigned long long caps[5]; /* inheritable permitted effective bounding ambient */
+	unsigned int umask, fdsize;
 	int has_mm;
 	int seccomp;
+	long long pinned_vm, hugetlb;
 	unsigned long long total_vm, locked_vm, data_vm, exec_vm, stack_vm, hiwater_vm, hiwater_rss;
 	unsigned long long pgtables_bytes, start_code, end_code, start_data, end_data, start_brk, start_stack;
 	unsigned long long arg_start, arg_end, env_start, env_end;
