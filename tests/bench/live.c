@@ -34,7 +34,7 @@ enum { MAX_WAYS = 32, MAX_PASSES = 100000, MAX_ROUNDS = 1000 };
 static const struct kind *const kinds[] = {
 	&kwalk_mapped,	    &kwalk_pread,	 &procfs_stat,	      &procfs_six,
 	&procfs_statm_open, &procfs_statm_lseek, &procfs_system_stat, &iterate_comm,
-	&iterate_all,	    &run_program,	 &ask_server,
+	&iterate_all,	    &run_program,	 &ask_server,	      &kwalk_file,
 };
 
 void die(const char *format, ...)
