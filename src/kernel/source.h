@@ -45,6 +45,14 @@ struct kw_field_group {
 			{ NULL }, NULL, 0                                                                  \
 	}
 
+/** A row of a table of paths: one path, and what makes the value of it, or NULL. */
+#define KW_PATH_FIELD(name, header, type, unit, display, cost, help, origin, path, fn)                  \
+	{                                                                                               \
+		{ name,		header,		"",   KW_VAL_##type, KW_UNIT_##unit, KW_SHOW_##display, \
+		  KW_SCOPE_ROW, KW_COST_##cost, help, origin },                                         \
+			{ path }, fn, 0                                                                 \
+	}
+
 /** Called with each row: what goes to row->task, row->index and row->cpu. False stops. */
 typedef bool (*kw_take_row)(uint64_t object, uint32_t index, uint32_t cpu, void *arg);
 
@@ -79,6 +87,22 @@ extern const struct kw_source_def kw_irq_source;
 extern const struct kw_source_def kw_irq_cpu_source;
 extern const struct kw_source_def kw_softirq_source;
 extern const struct kw_source_def kw_softirq_cpu_source;
+extern const struct kw_source_def kw_vmstat_source;
+extern const struct kw_source_def kw_zone_source;
+extern const struct kw_source_def kw_zone_item_source;
+extern const struct kw_source_def kw_node_item_source;
+extern const struct kw_source_def kw_buddy_source;
+extern const struct kw_source_def kw_module_source;
+extern const struct kw_source_def kw_slab_source;
+extern const struct kw_source_def kw_filesystem_source;
+
+/* meminfo.c: a group of the system */
+
+extern const struct kw_field_table kw_meminfo_fields;
+extern const struct kw_subject kw_meminfo_subject;
+
+/** Read the group. */
+void kw_meminfo_read(struct kw_row *row, const void *layout, struct kw_value *values);
 
 /* What several subjects need. */
 

@@ -34,8 +34,22 @@ static const struct kw_source_def threads = {
 };
 
 static const struct kw_source_def *const sources[] = {
-	&tasks,		&threads,	    &kw_system_source,	&kw_cpu_source,
-	&kw_irq_source, &kw_irq_cpu_source, &kw_softirq_source, &kw_softirq_cpu_source,
+	&tasks,
+	&threads,
+	&kw_system_source,
+	&kw_cpu_source,
+	&kw_irq_source,
+	&kw_irq_cpu_source,
+	&kw_softirq_source,
+	&kw_softirq_cpu_source,
+	&kw_vmstat_source,
+	&kw_zone_source,
+	&kw_zone_item_source,
+	&kw_node_item_source,
+	&kw_buddy_source,
+	&kw_module_source,
+	&kw_slab_source,
+	&kw_filesystem_source,
 };
 
 #define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))
@@ -173,6 +187,8 @@ static kw_status is_read(kw_ctx *ctx, const struct kw_kernel *kernel, const stru
 			status = kw_fail(ctx, KW_NOTFOUND, "%s: %s", field->pub.origin,
 					 kw_absent_text(value->absent));
 	}
+	if (first)
+		kw_row_deinit(&first->row);
 	free(values);
 	free(first);
 	return status;

@@ -270,6 +270,7 @@ static const struct kw_field_group system_groups[] = {
 	{ .table = &intr_table, .subject = &intr_subject, .read = read_intr },
 	{ .table = &load_table, .subject = &load_subject, .read = read_load },
 	{ .table = &clock_table, .read = read_clock },
+	{ .table = &kw_meminfo_fields, .subject = &kw_meminfo_subject, .read = kw_meminfo_read },
 };
 
 static kw_status walk_system(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout,

@@ -116,7 +116,8 @@ static kw_status add_need(kw_ctx *ctx, const struct kw_root *root, struct kw_sta
 			  uint32_t slot)
 {
 	struct kw_path path;
-	kw_status status = kw_path_compile(ctx, root->type, text, &path);
+	/* A kernel without the structure lacks all of its members. */
+	kw_status status = root->type ? kw_path_compile(ctx, root->type, text, &path) : KW_NOTFOUND;
 	struct kw_constant missing = { slot, { .type = KW_VAL_ABSENT, .absent = KW_ABSENT_NO_MEMBER } };
 
 	if (!status)
