@@ -47,10 +47,12 @@ struct kw_row {
 	uint64_t serial; /* number of the row, never 0: what was found for another is not this one's */
 	uint32_t flags;	 /* task_struct.flags, when a field uses them */
 	bool is_thread;	 /* a row of a thread: no sums */
-	const struct kw_clock *clock; /* of this run, NULL when not known */
-	struct kw_thread_sums *sums;  /* thread_sums.c's plans and the sums of this row */
-	struct kw_users *users;	      /* user.c's names */
-	struct kw_idle_memory *idle;  /* cpu.c's: what the rows of the runs before showed */
+	const struct kw_clock *clock;	   /* of this run, NULL when not known */
+	struct kw_thread_sums *sums;	   /* thread_sums.c's plan and the sums of this row */
+	const struct kw_value *sum_inputs; /* KW_SUM_INPUTS values of this row */
+	uint32_t sum_uses;		   /* bits of KW_SUM(): which of them were fetched */
+	struct kw_users *users;		   /* user.c's names */
+	struct kw_idle_memory *idle;	   /* cpu.c's: what the rows of the runs before showed */
 	struct kw_kept kept[KW_KEEP_NR];
 	struct kw_row_block *blocks;
 	char text[KW_ROW_TEXT]; /* strings made by compute() */

@@ -2,8 +2,8 @@
 /*
  * Sums over the threads of a process, as do_task_stat(), thread_group_cputime() and do_io_accounting() make them.
  *
- * Two plans: of a thread, the values that are asked for; of a process, its leader's own ones, those that ended threads
- * left behind, and the pointers that tell whether the leader is alone, in which case no thread needs to be visited.
+ * The leader's own values, those that ended threads left behind, and the pointers that tell whether the leader is alone
+ * are fetched with the row: mostly no thread needs to be visited. For those that do there is a plan.
  */
 #include "kernel/thread_sums.h"
 
@@ -31,16 +31,12 @@ static const struct {
 	[KW_SUM_CANCELLED] = { "ioac.cancelled_write_bytes", "signal.ioac.cancelled_write_bytes" },
 };
 
-/* Slots of the process's plan behind its values: own ones from 0 on, those of ended threads from KW_SUM_NR on. */
-enum { SIGNAL = 2 * KW_SUM_NR, LIST_NEXT, LEADER_NEXT, NR_PROCESS };
-
 static const char *const list_paths[] = { "signal", "signal.thread_head.next", "thread_node.next" };
 
 struct kw_thread_sums {
-	struct kw_plan thread, process;
+	struct kw_plan thread;
 	unsigned int part[KW_SUM_NR]; /* sum that is the i-th one made */
 	unsigned int nr;
-	bool no_list;		 /* the list of threads can't be followed: members are missing */
 	bool valid;		 /* sums are those of this row */
 	enum kw_absent reason;	 /* when they could not be made */
 	bool present[KW_SUM_NR]; /* this kernel has it, and it was asked for */
@@ -80,10 +76,6 @@ static kw_status add_sum(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_
 	if (!has_path(ctx, kernel, paths[which].thread) || !has_path(ctx, kernel, paths[which].ended))
 		return KW_OK;
 	status = add_path(ctx, kernel, &s->thread, paths[which].thread, s->nr);
-	if (!status)
-		status = add_path(ctx, kernel, &s->process, paths[which].thread, s->nr);
-	if (!status)
-		status = add_path(ctx, kernel, &s->process, paths[which].ended, KW_SUM_NR + s->nr);
 	s->part[s->nr++] = which;
 	s->present[which] = true;
 	return status;
@@ -96,16 +88,16 @@ static kw_status build(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_th
 	for (unsigned int i = 0; !status && i < KW_SUM_NR; i++)
 		if (uses & KW_SUM(i))
 			status = add_sum(ctx, kernel, s, (enum kw_sum)i);
-	for (unsigned int i = 0; !status && i < 3; i++) {
-		status = add_path(ctx, kernel, &s->process, list_paths[i], SIGNAL + i);
-		if (status == KW_NOTFOUND) {
-			s->no_list = true;
-			status = KW_OK;
-		}
-	}
-	if (!status)
-		status = kw_plan_finish(ctx, &s->thread);
-	return status ? status : kw_plan_finish(ctx, &s->process);
+	return status ? status : kw_plan_finish(ctx, &s->thread);
+}
+
+const char *kw_thread_sum_input(uint32_t uses, unsigned int i)
+{
+	if (i >= KW_SUM_SIGNAL)
+		return list_paths[i - KW_SUM_SIGNAL];
+	if (!(uses & KW_SUM(i % KW_SUM_NR)))
+		return NULL;
+	return i < KW_SUM_NR ? paths[i].thread : paths[i - KW_SUM_NR].ended;
 }
 
 struct kw_thread_sums *kw_thread_sums_new(kw_ctx *ctx, const struct kw_kernel *kernel, uint32_t uses)
@@ -128,7 +120,6 @@ void kw_thread_sums_free(struct kw_thread_sums *s)
 	if (!s)
 		return;
 	kw_plan_deinit(&s->thread);
-	kw_plan_deinit(&s->process);
 	free(s);
 }
 
@@ -138,16 +129,13 @@ void kw_thread_sums_next_row(struct kw_thread_sums *s)
 		s->valid = false;
 }
 
-/* Add one set of values; false when they could not be had. */
-static bool add_values(struct kw_thread_sums *s, const struct kw_value *v)
+static bool add_value(struct kw_thread_sums *s, enum kw_sum which, const struct kw_value *value)
 {
-	for (unsigned int i = 0; i < s->nr; i++) {
-		if (v[i].type == KW_VAL_ABSENT) {
-			s->reason = v[i].absent;
-			return false;
-		}
-		s->sum[s->part[i]] += v[i].u;
+	if (value->type == KW_VAL_ABSENT) {
+		s->reason = value->absent;
+		return false;
 	}
+	s->sum[which] += value->u;
 	return true;
 }
 
@@ -157,7 +145,19 @@ static bool add_thread(kw_ctx *ctx, uint64_t task, void *arg)
 	struct kw_value v[KW_SUM_NR];
 
 	kw_plan_run(ctx, &s->thread, task, v);
-	return add_values(s, v);
+	for (unsigned int i = 0; i < s->nr; i++)
+		if (!add_value(s, s->part[i], &v[i]))
+			return false;
+	return true;
+}
+
+/* Add the sums that the row's fields use, from its inputs; false when one could not be had. */
+static bool add_inputs(struct kw_thread_sums *s, uint32_t uses, const struct kw_value *inputs)
+{
+	for (unsigned int i = 0; i < KW_SUM_NR; i++)
+		if (uses & KW_SUM(i) && s->present[i] && !add_value(s, (enum kw_sum)i, &inputs[i]))
+			return false;
+	return true;
 }
 
 /* True when the list of threads has the leader alone, both ways: then it needs no walk. */
@@ -165,20 +165,24 @@ static bool is_alone(const struct kw_row *row, const struct kw_value *v)
 {
 	const struct kw_task_layout *t = &row->kernel->task;
 
-	return v[LIST_NEXT].u == row->task + t->thread_node &&
-	       v[LEADER_NEXT].u == v[SIGNAL].u + t->thread_head;
+	return v[KW_SUM_LIST_NEXT].u == row->task + t->thread_node &&
+	       v[KW_SUM_LEADER_NEXT].u == v[KW_SUM_SIGNAL].u + t->thread_head;
 }
 
 static void add_process(struct kw_row *row, struct kw_thread_sums *s)
 {
-	struct kw_value v[NR_PROCESS];
+	const struct kw_value *v = row->sum_inputs;
+	struct kw_value absent;
 	kw_status status;
 
-	kw_plan_run(row->ctx, &s->process, row->task, v);
-	if (!add_values(s, v + KW_SUM_NR))
+	if (!add_inputs(s, row->sum_uses, v + KW_SUM_NR))
 		return;
+	if (kw_pass_absent(v + KW_SUM_SIGNAL, 3, &absent)) {
+		s->reason = absent.absent;
+		return;
+	}
 	if (is_alone(row, v)) {
-		add_values(s, v);
+		add_inputs(s, row->sum_uses, v);
 		return;
 	}
 	status = kw_threads_each(row->ctx, row->kernel, row->task, add_thread, s);
@@ -193,9 +197,7 @@ static void make_sums(struct kw_row *row, struct kw_thread_sums *s)
 	for (unsigned int i = 0; i < KW_SUM_NR; i++)
 		s->sum[i] = 0;
 	if (row->is_thread)
-		add_thread(row->ctx, row->task, s);
-	else if (s->no_list)
-		s->reason = KW_ABSENT_NO_MEMBER;
+		add_inputs(s, row->sum_uses, row->sum_inputs);
 	else
 		add_process(row, s);
 }

@@ -29,7 +29,16 @@ enum kw_sum {
 #define KW_SUM(which) (0x100u << (which))
 #define KW_SUMS	      (~0u << 8)
 
-/** Make the plans for the sums in `uses`. NULL with the error set. */
+/*
+ * What a row's own object and its signal_struct give to the sums: places in an array of values, own ones from 0 on, those
+ * of ended threads from KW_SUM_NR on, then pointers which tell whether the leader is alone.
+ */
+enum { KW_SUM_SIGNAL = 2 * KW_SUM_NR, KW_SUM_LIST_NEXT, KW_SUM_LEADER_NEXT, KW_SUM_INPUTS };
+
+/** Return the path from the task_struct of the i-th of KW_SUM_INPUTS inputs, or NULL when `uses` needs it not. */
+const char *kw_thread_sum_input(uint32_t uses, unsigned int i);
+
+/** Make the plan for the sums in `uses`. NULL with the error set. */
 struct kw_thread_sums *kw_thread_sums_new(kw_ctx *ctx, const struct kw_kernel *kernel, uint32_t uses);
 void kw_thread_sums_free(struct kw_thread_sums *sums);
 

@@ -247,7 +247,7 @@ static kw_status build_show(kw_query *q)
 		q->check_start = q->slots.nr++;
 		status = kw_stage_add_path(q->ctx, &q->root, &q->show, "start_boottime", q->check_start);
 	}
-	return status ? status : kw_stage_finish(q->ctx, &q->show);
+	return status ? status : kw_stage_finish(q->ctx, &q->root, &q->show, &q->slots);
 }
 
 static kw_status build_select(kw_query *q)
@@ -260,7 +260,7 @@ static kw_status build_select(kw_query *q)
 		status = kw_stage_add_path(q->ctx, &q->root, &q->select, "real_cred.euid", q->select_uid);
 	if (!status && q->selects_names)
 		status = kw_stage_add_path(q->ctx, &q->root, &q->select, "comm", q->select_comm);
-	return status ? status : kw_stage_finish(q->ctx, &q->select);
+	return status ? status : kw_stage_finish(q->ctx, &q->root, &q->select, &q->slots);
 }
 
 static kw_status build_keys(kw_query *q)
@@ -279,7 +279,7 @@ static kw_status build_keys(kw_query *q)
 	q->slots.nr += 3;
 	for (uint32_t i = 0; !status && i < 3; i++)
 		status = kw_stage_add_path(q->ctx, &q->root, &q->keys, paths[i], q->tid_slot + i);
-	return status ? status : kw_stage_finish(q->ctx, &q->keys);
+	return status ? status : kw_stage_finish(q->ctx, &q->root, &q->keys, &q->slots);
 }
 
 static kw_status build_row(kw_query *q)

@@ -21,7 +21,7 @@ kw_status kw_rows_build(kw_query *q)
 	for (uint32_t i = 0; !status && i < q->sort.nr; i++)
 		status = kw_stage_add(q->ctx, &q->root, &q->show, &q->slots, &q->sort.item[i].binding,
 				      q->first_key + i);
-	return status ? status : kw_stage_finish(q->ctx, &q->show);
+	return status ? status : kw_stage_finish(q->ctx, &q->root, &q->show, &q->slots);
 }
 
 /* Strings are copied: the row's are gone with the next one. */

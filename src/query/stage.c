@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/thread_sums.h"
 #include "util/array.h"
 #include "util/error.h"
 #include "util/nearest.h"
@@ -212,8 +213,29 @@ kw_status kw_stage_add_path(kw_ctx *ctx, const struct kw_root *root, struct kw_s
 	return status ? status : kw_plan_add(ctx, &stage->plan, &compiled, out);
 }
 
-kw_status kw_stage_finish(kw_ctx *ctx, struct kw_stage *stage)
+static kw_status add_sum_inputs(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
+				struct kw_slots *slots)
 {
+	kw_status status = KW_OK;
+
+	stage->sums_slot = slots->nr;
+	slots->nr += KW_SUM_INPUTS;
+	for (unsigned int i = 0; !status && i < KW_SUM_INPUTS; i++) {
+		const char *path = kw_thread_sum_input(stage->uses, i);
+
+		if (path)
+			status = add_need(ctx, root, stage, path, stage->sums_slot + i);
+	}
+	return status;
+}
+
+kw_status kw_stage_finish(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
+			  struct kw_slots *slots)
+{
+	kw_status status = stage->uses & KW_SUMS ? add_sum_inputs(ctx, root, stage, slots) : KW_OK;
+
+	if (status)
+		return status;
 	return kw_plan_finish(ctx, &stage->plan);
 }
 
@@ -268,6 +290,8 @@ static void compute(struct kw_stage *stage, struct kw_row *row, struct kw_value 
 		row->flags = values[stage->flags_slot].type == KW_VAL_ABSENT
 				     ? 0
 				     : (uint32_t)values[stage->flags_slot].u;
+	row->sum_inputs = &values[stage->sums_slot];
+	row->sum_uses = stage->uses;
 	for (size_t i = 0; i < stage->computed.nr; i++) {
 		const struct kw_stage_item *item = &stage->computed.item[i];
 

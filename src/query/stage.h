@@ -75,6 +75,7 @@ struct kw_stage {
 	} picks;
 	uint32_t uses;	     /* KW_USES_... of all fields */
 	uint32_t flags_slot; /* of task_struct.flags, when a field uses them */
+	uint32_t sums_slot;  /* first of KW_SUM_INPUTS, when a field uses sums over threads */
 };
 
 void kw_stage_deinit(struct kw_stage *stage);
@@ -87,7 +88,9 @@ kw_status kw_stage_add(kw_ctx *ctx, const struct kw_root *root, struct kw_stage 
 kw_status kw_stage_add_path(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage, const char *path,
 			    uint32_t out);
 
-kw_status kw_stage_finish(kw_ctx *ctx, struct kw_stage *stage);
+/** Add what the fields use beside their paths, and lay the plan out: no more columns after this. */
+kw_status kw_stage_finish(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
+			  struct kw_slots *slots);
 
 /** Fetch and compute the columns of one row. Returns the state of the memory of the row's object. */
 kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_value *values);
