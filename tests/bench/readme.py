@@ -1,6 +1,7 @@
 """README's table of figures: readme.py README.md FILE, where FILE holds the lines of `scripts/bench --json`.
 
 A line of the table is a row of the bench: kwalk's figures, and those of its peers with how many times as much they are.
+They are the minima of the repetitions: a machine that does other work disturbs them least.
 The table stands between two markers; all else in README is left as it is.
 """
 
@@ -51,7 +52,7 @@ def amount(value, unit):
 
 def own_figures(figures):
     """Keep kwalk's figures that are told apart by how memory is read, or the first one of the row."""
-    own = [figure for figure in figures if is_kwalk(figure["name"]) and figure["value"] is not None]
+    own = [figure for figure in figures if is_kwalk(figure["name"]) and figure["min"] is not None]
     return [figure for figure in own if figure["name"] in READ] or own[:1]
 
 
@@ -60,10 +61,10 @@ def others(figures, own):
     texts = {}
     for figure in figures:
         name = figure["name"].partition(" beside ")[0]
-        if not is_kwalk(name) and figure["value"] is not None:
-            ratios = ", ".join(three_digits(figure["value"] / kwalk["value"]) for kwalk in own)
+        if not is_kwalk(name) and " at " not in name and figure["min"] is not None:
+            ratios = ", ".join(three_digits(figure["min"] / kwalk["min"]) for kwalk in own)
             shown = f"`{name}`" if re.match(r"(ps|top|atop|lseek|open)\b", name) else NAMES.get(name, name)
-            texts[name] = f"{shown} {amount(figure['value'], figure['unit'])} ({ratios})"
+            texts[name] = f"{shown} {amount(figure['min'], figure['unit'])} ({ratios})"
     return "; ".join(texts.values())
 
 
@@ -73,7 +74,7 @@ def table(figures):
         of_row = [figure for figure in figures if figure["row"] == row]
         own = own_figures(of_row)
         if own:
-            values = ", ".join((READ.get(figure["name"], "") + " " + amount(figure["value"], figure["unit"])).strip()
+            values = ", ".join((READ.get(figure["name"], "") + " " + amount(figure["min"], figure["unit"])).strip()
                                for figure in own)
             lines.append(f"| {title} | {values} | {others(of_row, own)} |")
     return lines
