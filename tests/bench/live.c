@@ -3,16 +3,16 @@
  * Bench: ways to the values of every process of the kernel this runs on, in turn. Run as root, mostly in a guest.
  *
  *     bench_live ROUNDS LABEL:PASSES:KIND[:ARG]...
- *     bench_live share SECONDS LABEL:PASSES:KIND[:ARG]...
+ *     bench_live share SAMPLES SECONDS LABEL:PASSES:KIND[:ARG]...
  *
  * The first form prints, for each way: the line "none LABEL WHY" when it can't run here; else "list LABEL", what it gets of each
  * process, and "end LABEL" (see live.h); then, after a pass to warm up, ROUNDS times one line
  * "time LABEL ROWS NS NS NS..." with the nanoseconds of PASSES passes. The ways take turns, so that drift hits all.
  * PASSES 0: only the list.
  *
- * The second form lets each way by itself take a sample a second in a process of its own, and prints
- * "share LABEL NS NS NS...": the CPU time that this process used in each second. A program that is run (KIND run) is
- * one that takes a sample a second by itself.
+ * The second form lets each way by itself take a sample every SECONDS in a process of its own, and prints
+ * "share LABEL NS NS NS...": the CPU time that this process used for each. A program that is run (KIND run) is one that
+ * takes its samples by itself.
  */
 #include "live.h"
 
@@ -165,8 +165,8 @@ static size_t open_all(struct way *ways, size_t nr)
 	return ready;
 }
 
-/* Samples, one a second, until the parent has seen enough. */
-static void sample_each_second(struct way *way, int ready)
+/* Samples until the parent has seen enough. */
+static void sample(struct way *way, unsigned int seconds, int ready)
 {
 	struct timespec next;
 	const char *why = way->kind->open(way);
@@ -180,7 +180,7 @@ static void sample_each_second(struct way *way, int ready)
 	if (way->kind == &run_program)
 		exec_program(way);
 	clock_gettime(CLOCK_MONOTONIC, &next);
-	for (;; next.tv_sec++) {
+	for (;; next.tv_sec += seconds) {
 		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL) == EINTR)
 			;
 		way->kind->pass(way);
@@ -197,25 +197,30 @@ static unsigned long long cpu_time_of(pid_t pid)
 	return strtoull(text, NULL, 10);
 }
 
-/* The first seconds are left out: a program starts in them, and gets its pages. */
-static void print_shares(const struct way *way, pid_t pid, unsigned long seconds)
+/* The first samples are left out: a program starts in them, and gets its pages. */
+static void print_shares(const struct way *way, pid_t pid, unsigned long samples, unsigned int seconds)
 {
 	unsigned long long last, next;
 
-	sleep(5);
-	last = cpu_time_of(pid);
+	sleep(seconds + 3);
+	if (waitpid(pid, NULL, WNOHANG) == pid) {
+		printf("none %s it ended by itself\n", way->label);
+		return;
+	}
 	printf("share %s", way->label);
-	for (unsigned long i = 0; i < seconds && last; i++, last = next) {
-		sleep(1);
+	last = cpu_time_of(pid);
+	for (unsigned long i = 0; i < samples; i++, last = next) {
+		sleep(seconds);
 		next = cpu_time_of(pid);
-		if (next)
-			printf(" %llu", next - last);
+		printf(" %llu", next - last);
 	}
 	printf("\n");
 	fflush(stdout);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }
 
-static void watch(struct way *way, unsigned long seconds)
+static void watch(struct way *way, unsigned long samples, unsigned int seconds)
 {
 	int ready[2];
 	char byte;
@@ -226,29 +231,28 @@ static void watch(struct way *way, unsigned long seconds)
 	pid = fork();
 	if (pid == 0) {
 		close(ready[0]);
-		sample_each_second(way, ready[1]);
+		sample(way, seconds, ready[1]);
 	}
 	close(ready[1]);
 	if (pid > 0 && read(ready[0], &byte, 1) == 1)
-		print_shares(way, pid, seconds);
-	close(ready[0]);
-	if (pid > 0) {
-		kill(pid, SIGKILL);
+		print_shares(way, pid, samples, seconds);
+	else
 		waitpid(pid, NULL, 0);
-	}
+	close(ready[0]);
 }
 
 static int share(int argc, char **argv)
 {
-	unsigned long seconds = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
+	unsigned long samples = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
+	unsigned long seconds = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
 
-	if (!seconds || seconds > MAX_ROUNDS || argc < 3)
-		die("share SECONDS LABEL:PASSES:KIND[:ARG]...");
-	for (int i = 2; i < argc; i++) {
+	if (!samples || samples > MAX_ROUNDS || !seconds || seconds > MAX_ROUNDS || argc < 4)
+		die("share SAMPLES SECONDS LABEL:PASSES:KIND[:ARG]...");
+	for (int i = 3; i < argc; i++) {
 		struct way way = { 0 };
 
 		parse_way(&way, argv[i]);
-		watch(&way, seconds);
+		watch(&way, samples, (unsigned int)seconds);
 	}
 	return 0;
 }
