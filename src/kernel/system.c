@@ -257,12 +257,75 @@ static void read_load(struct kw_row *row, const void *layout, struct kw_value *v
 	kw_set_uint(&values[PAGE_SIZE], KW_PAGE_SIZE);
 }
 
+/* Texts */
+
+enum { VERSION, CMDLINE, MHZ };
+
+static const struct kw_field_def about_fields[] = {
+	[VERSION] = KW_READ_FIELD("version", "VERSION", "", STRING, NONE, PLAIN, OBJECT,
+				  "the kernel's version and who built it", "linux_banner"),
+	[CMDLINE] = KW_READ_FIELD("cmdline", "CMDLINE", "", STRING, NONE, PLAIN, POINTER,
+				  "how the kernel was started", "saved_command_line"),
+	[MHZ] = KW_READ_FIELD("mhz", "MHZ", "", FLOAT, NONE, PLAIN, OBJECT,
+			      "frequency of the CPUs, as measured when they were started", "cpu_khz"),
+};
+
+struct about_layout {
+	uint64_t banner, cmdline, cpu_khz;
+};
+
+static kw_status resolve_about(kw_ctx *ctx, const struct kw_kernel *kernel, void *layout)
+{
+	struct about_layout *l = layout;
+	struct kw_symbol_query q[] = { { "linux_banner", KW_NO_ADDR },
+				       { "saved_command_line", KW_NO_ADDR },
+				       { "cpu_khz", KW_NO_ADDR } };
+
+	(void)kernel;
+	kw_symbol_addresses(ctx, q, COUNT(q));
+	l->banner = q[0].addr;
+	l->cmdline = q[1].addr;
+	l->cpu_khz = q[2].addr;
+	return KW_OK;
+}
+
+static const struct kw_subject about_subject = { sizeof(struct about_layout), resolve_about };
+
+static void set_text(struct kw_row *row, kw_status status, uint64_t addr, struct kw_value *out)
+{
+	char text[4096]; /* COMMAND_LINE_SIZE is 2048 */
+
+	if (!status)
+		status = kw_read_string(row->ctx, addr, text, sizeof(text));
+	if (status) {
+		kw_set_absent(out, kw_absent_of_counter(status));
+		return;
+	}
+	text[strcspn(text, "\n")] = '\0';
+	kw_set_row_text(row, out, text);
+}
+
+static void read_about(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	const struct about_layout *l = layout;
+	uint64_t cmdline = 0;
+	kw_status status = l->cmdline == KW_NO_ADDR ? KW_NOTFOUND
+						    : kw_read_u64(row->ctx, l->cmdline, &cmdline);
+
+	set_text(row, l->banner == KW_NO_ADDR ? KW_NOTFOUND : KW_OK, l->banner, &values[VERSION]);
+	set_text(row, status, cmdline, &values[CMDLINE]);
+	kw_read_global(row->ctx, l->cpu_khz, 4, &values[MHZ]);
+	if (values[MHZ].type == KW_VAL_UINT)
+		values[MHZ] = (struct kw_value){ .type = KW_VAL_FLOAT, .f = (double)values[MHZ].u / 1000 };
+}
+
 #define TABLE(name) static const struct kw_field_table name##_table = { name##_fields, COUNT(name##_fields) }
 
 TABLE(sched);
 TABLE(intr);
 TABLE(clock);
 TABLE(load);
+TABLE(about);
 
 static const struct kw_field_group system_groups[] = {
 	{ .table = &kw_cpu_time_fields, .subject = &kw_cpu_subject, .read = read_times },
@@ -270,6 +333,7 @@ static const struct kw_field_group system_groups[] = {
 	{ .table = &intr_table, .subject = &intr_subject, .read = read_intr },
 	{ .table = &load_table, .subject = &load_subject, .read = read_load },
 	{ .table = &clock_table, .read = read_clock },
+	{ .table = &about_table, .subject = &about_subject, .read = read_about },
 	{ .table = &kw_meminfo_fields, .subject = &kw_meminfo_subject, .read = kw_meminfo_read },
 };
 

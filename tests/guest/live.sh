@@ -34,6 +34,22 @@ grep -q 'ram.*pread (mmap: ' /tmp/out && grep -q 'vmalloc.*pread$' /tmp/out && s
 /kwalk ps -p $$ -o user,comm --no-headers >/tmp/out 2>&1 && grep -q '^root ' /tmp/out && say ok user-name ||
 	{ say "not ok" user-name; cat /tmp/out; }
 
+# Times never go back.
+/kwalk stat -P -c --format tsv --no-headers 0.001 200 >/tmp/out 2>&1 && [ "$(wc -l </tmp/out)" -ge 200 ] &&
+	awk '{ for (i = 6; i <= 13; i++) { if ($i < last[$2, i]) exit 1; last[$2, i] = $i } }' /tmp/out &&
+	say ok idle-never-back || { say "not ok" idle-never-back; tail -n 4 /tmp/out; }
+
+# The counters lie between what /proc/stat says before and after.
+field() { awk -v key="$1" '$1 == key { print $2 }' "$2"; }
+cat /proc/stat >/tmp/before
+/kwalk stat -c --format tsv >/tmp/out 2>&1
+cat /proc/stat >/tmp/after
+for key in ctxt processes intr; do
+	got=$(awk -v key=$key 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == key) at = i } NR == 2 { print $at }' /tmp/out)
+	[ "$got" -ge "$(field $key /tmp/before)" ] && [ "$got" -le "$(field $key /tmp/after)" ] && say ok "stat-$key" ||
+		{ say "not ok" "stat-$key"; cat /tmp/out; }
+done
+
 /kwalk print init_task.comm >/tmp/out 2>&1 && grep -qx 'swapper/0' /tmp/out && say ok print ||
 	{ say "not ok" print; cat /tmp/out; }
 
