@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/memory.h"
+#include "memory/view.h"
 #include "util/array.h"
 #include "util/error.h"
 
@@ -106,6 +106,23 @@ kw_status kw_plan_add(kw_ctx *ctx, struct kw_plan *plan, const struct kw_path *p
 	return kw_array_push(&plan->loads, load) ? KW_OK : kw_fail_nomem(ctx);
 }
 
+/* What is done for a load: its kind and size in one, so that one jump decides. */
+enum op { OP_U64, OP_U32, OP_S32, OP_U16, OP_U8, OP_SIGNED, OP_BOOL, OP_BITS, OP_SIGNED_BITS, OP_TEXT };
+
+static enum op find_op(const struct kw_plan_load *load)
+{
+	switch (load->load) {
+	case KW_LOAD_UNSIGNED:
+	case KW_LOAD_ADDRESS:
+		return load->size == 8 ? OP_U64 : load->size == 4 ? OP_U32 : load->size == 2 ? OP_U16 : OP_U8;
+	case KW_LOAD_SIGNED: return load->size == 8 ? OP_U64 : load->size == 4 ? OP_S32 : OP_SIGNED;
+	case KW_LOAD_BOOL: return OP_BOOL;
+	case KW_LOAD_BITS: return OP_BITS;
+	case KW_LOAD_SIGNED_BITS: return OP_SIGNED_BITS;
+	default: return OP_TEXT;
+	}
+}
+
 static size_t text_size(const struct kw_plan_load *load)
 {
 	switch (load->load) {
@@ -183,6 +200,7 @@ static bool settle_loads(struct kw_plan *plan)
 		l->text = (char *)at;
 		at += (text_size(l) + 15) & ~15ULL;
 		l->offset -= plan->nodes.item[l->node].lo;
+		l->op = (uint8_t)find_op(l);
 	}
 	return at != NULL;
 }
@@ -277,14 +295,22 @@ static inline void load_text(const struct kw_plan_load *load, const uint8_t *fro
 /* A value whose bytes are all in the object. */
 static inline void load_fixed(const struct kw_plan_load *load, const uint8_t *from, struct kw_value *value)
 {
+	int32_t s32;
+
 	*value = (struct kw_value){ .type = load->type };
-	switch (load->load) {
-	case KW_LOAD_UNSIGNED:
-	case KW_LOAD_ADDRESS: value->u = load_unsigned(from, load->size); return;
-	case KW_LOAD_SIGNED: value->i = sign_extend(load_unsigned(from, load->size), load->size * 8); return;
-	case KW_LOAD_BOOL: value->u = *from != 0; return;
-	case KW_LOAD_BITS: value->u = bits_of(load, from); return;
-	case KW_LOAD_SIGNED_BITS: value->i = sign_extend(bits_of(load, from), load->bits); return;
+	switch (load->op) {
+	case OP_U64: value->u = load_unsigned(from, 8); return;
+	case OP_U32: value->u = load_unsigned(from, 4); return;
+	case OP_S32:
+		memcpy(&s32, from, sizeof(s32));
+		value->i = s32;
+		return;
+	case OP_U16: value->u = load_unsigned(from, 2); return;
+	case OP_U8: value->u = *from; return;
+	case OP_SIGNED: value->i = sign_extend(load_unsigned(from, load->size), load->size * 8); return;
+	case OP_BOOL: value->u = *from != 0; return;
+	case OP_BITS: value->u = bits_of(load, from); return;
+	case OP_SIGNED_BITS: value->i = sign_extend(bits_of(load, from), load->bits); return;
 	default: load_text(load, from, value);
 	}
 }
@@ -529,7 +555,7 @@ const uint8_t *kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, uint64_t ad
 
 	if (kw_memory_is_copied(ctx->target->memory))
 		return NULL;
-	span = kw_view(ctx, addr + root->lo, root->hi - root->lo);
+	span = kw_view_near(ctx, addr + root->lo, root->hi - root->lo);
 	if (span)
 		for (size_t i = 0; i < plan->nr_lines; i++)
 			__builtin_prefetch(span + plan->line[i]);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "memory/memory.h"
+#include "memory/view.h"
 #include "util/error.h"
 
 kw_status kw_pid_walk_begin(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk)
@@ -43,6 +43,7 @@ static void note_damage(struct kw_pid_walk *walk, kw_status status)
 struct leaf_pids {
 	uint64_t first[KW_XA_MAX_SLOTS][2];
 	kw_status status[KW_XA_MAX_SLOTS];
+	const uint8_t *mapped[KW_XA_MAX_SLOTS]; /* where they lie, NULL when they were copied */
 };
 
 static void copy_pids(kw_ctx *ctx, const struct kw_kernel *kernel, const uint64_t *entries, unsigned int nr,
@@ -57,6 +58,7 @@ static void copy_pids(kw_ctx *ctx, const struct kw_kernel *kernel, const uint64_
 		ranges[used] = (struct kw_range){ .addr = entries[i] + kernel->task.pid_tasks,
 						  .len = sizeof(pids->first[i]),
 						  .buf = pids->first[i] };
+		pids->mapped[i] = NULL;
 		slot[used++] = i;
 	}
 	kw_gather(ctx, ranges, used);
@@ -69,16 +71,22 @@ static void look_at_pids(kw_ctx *ctx, const struct kw_kernel *kernel, const uint
 			 unsigned int nr, struct leaf_pids *pids)
 {
 	for (unsigned int i = 0; i < nr; i++) {
-		const void *tasks = NULL;
-
-		if (kw_xa_is_pointer(entries[i]))
-			tasks = kw_view(ctx, entries[i] + kernel->task.pid_tasks, sizeof(pids->first[i]));
-		if (tasks)
-			__builtin_prefetch(tasks);
+		if (!kw_xa_is_pointer(entries[i]))
+			continue;
+		pids->mapped[i] =
+			kw_view_near(ctx, entries[i] + kernel->task.pid_tasks, sizeof(pids->first[i]));
+		if (pids->mapped[i])
+			__builtin_prefetch(pids->mapped[i]);
 	}
-	for (unsigned int i = 0; i < nr; i++)
-		if (kw_xa_is_pointer(entries[i]))
+	for (unsigned int i = 0; i < nr; i++) {
+		if (!kw_xa_is_pointer(entries[i]))
+			continue;
+		pids->status[i] = KW_OK;
+		if (pids->mapped[i])
+			memcpy(pids->first[i], pids->mapped[i], sizeof(pids->first[i]));
+		else
 			pids->status[i] = read_pid(ctx, kernel, entries[i], pids->first[i]);
+	}
 }
 
 /* Find the processes among the struct pids of a leaf. Returns how many. */
@@ -105,6 +113,7 @@ static unsigned int take_leaf(kw_ctx *ctx, const struct kw_kernel *kernel, struc
 		refs[used++] = (struct kw_task_ref){
 			.task = pids.first[i][KW_PIDTYPE_PID] - kernel->task.pid_links,
 			.pid_struct = entries[i],
+			.listed = pids.mapped[i],
 			.pid = (int32_t)(base + i),
 		};
 	}

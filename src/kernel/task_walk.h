@@ -16,9 +16,10 @@
 
 /** A task that was found, and through what. */
 struct kw_task_ref {
-	uint64_t task;	     /* address of the task_struct */
-	uint64_t pid_struct; /* address of its struct pid; 0: found by the list */
-	int32_t pid;	     /* the ID under which it was found */
+	uint64_t task;	       /* address of the task_struct */
+	uint64_t pid_struct;   /* address of its struct pid; 0: found by the list */
+	const uint8_t *listed; /* where the struct pid's pointer to the task is mapped; NULL: nowhere */
+	int32_t pid;	       /* the ID under which it was found */
 };
 
 /** Progress of a walk over the PID table. */

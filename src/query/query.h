@@ -114,7 +114,13 @@ void kw_query_damage(struct kw_query *q, kw_status status);
 kw_status kw_damage_among(const struct kw_value *values, size_t nr);
 
 /** Hand a row to the caller. */
-void kw_query_hand_out(struct kw_query *q, const struct kw_value *values, const struct kw_row_identity *id);
+static inline void kw_query_hand_out(kw_query *q, const struct kw_value *values,
+				     const struct kw_row_identity *id)
+{
+	q->counts.rows++;
+	if (!q->fn(values, id, q->arg))
+		q->stop = true;
+}
 
 /** Bind the columns and keys of a source other than tasks and threads. */
 kw_status kw_rows_build(struct kw_query *q);

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "memory/memory.h"
+#include "memory/view.h"
 #include "util/array.h"
 #include "util/error.h"
 
@@ -194,13 +194,6 @@ static bool is_selected(kw_query *q, const struct kw_task_ref *ref)
 	return false;
 }
 
-void kw_query_hand_out(kw_query *q, const struct kw_value *values, const struct kw_row_identity *id)
-{
-	q->counts.rows++;
-	if (!q->fn(values, id, q->arg))
-		q->stop = true;
-}
-
 /*
  * Show a row.
  *
@@ -356,17 +349,30 @@ static bool is_simple(const kw_query *q)
 	       q->show.plan.flat && !q->show.computed.nr && !q->show.constants.nr;
 }
 
+/* kw_task_is_listed() of a task whose struct pid is mapped. */
+static bool is_still_listed(const kw_query *q, const struct kw_task_ref *ref)
+{
+	uint64_t first;
+
+	if (!ref->listed)
+		return kw_task_is_listed(q->ctx, q->kernel, ref);
+	memcpy(&first, ref->listed, sizeof(first));
+	return first == ref->task + q->kernel->task.pid_links;
+}
+
 /* Load a row and hand it out; false when anything about it is not as usual, and nothing has been done. */
 static bool take_simple(kw_query *q, const struct kw_task_ref *ref, const uint8_t *span, uint64_t faults)
 {
 	struct kw_row_identity id = { .pid = ref->pid, .tid = ref->pid, .address = ref->task };
 
 	kw_plan_load(&q->show.plan, span, q->slots.values);
-	if (!is_task_of(&q->slots.values[q->check_pid], ref) || kw_fault_count(q->ctx) != faults)
+	if (!is_task_of(&q->slots.values[q->check_pid], ref))
 		return false;
 	/* Asked once all values are copied: then they were this task's. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (q->kernel->is_live && !kw_task_is_listed(q->ctx, q->kernel, ref))
+	if (q->kernel->is_live && !is_still_listed(q, ref))
+		return false;
+	if (kw_faults_now(q->ctx) != faults)
 		return false;
 	kw_query_hand_out(q, q->slots.values, &id);
 	return true;

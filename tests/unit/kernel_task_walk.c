@@ -243,7 +243,9 @@ Test(kernel_task_walk, lookup)
 
 static bool is_alive(int pid)
 {
-	struct kw_task_ref ref = { kernel_task(g.k, pid), kernel_pid(g.k, pid), pid };
+	struct kw_task_ref ref = { .task = kernel_task(g.k, pid),
+				   .pid_struct = kernel_pid(g.k, pid),
+				   .pid = pid };
 
 	return kw_task_is_alive(g.ctx, kernel, &ref);
 }
