@@ -16,6 +16,8 @@ from host import cache
 from host.cache import LabError
 
 VERSIONS = ("5.10", "6.1", "6.12", "7.2", "7.3")
+# Built here instead of fetched: see build.py.
+BUILT = ("6.1-mmap",)
 
 # The suite that carries each version as its newest kernel, tried in this order.
 SUITES = ("bookworm", "bullseye", "trixie", "trixie-backports", "sid")
@@ -225,9 +227,11 @@ def lay_out(work, version, package, package_version):
 
 
 def fetch(version, fresh=False):
-    """Return the folder of this kernel version, fetching it first if it is not in the cache."""
+    """Return the folder of this kernel version, fetching or building it first if it is not in the cache."""
+    if version in BUILT:
+        return builder().fetch(version, fresh)
     if version not in VERSIONS:
-        raise LabError(f"unknown kernel version {version}; the lab knows {' '.join(VERSIONS)}")
+        raise LabError(f"unknown kernel version {version}; the lab knows {' '.join(VERSIONS + BUILT)}")
     place = cache.room("kernels") / version
     with cache.locked(f"kernel-{version}"):
         if place.is_dir() and not fresh:
@@ -245,6 +249,18 @@ def fetch(version, fresh=False):
                 unpack(env, packages_of(env, name, package_version), work)
                 lay_out(work, version, name, package_version)
     return place
+
+
+def cached(version):
+    """Return the folder of this kernel version if it is in the cache, else None."""
+    place = builder().place_of(version) if version in BUILT else cache.room("kernels") / version
+    return place if (place / "meta").exists() else None
+
+
+def builder():
+    from host import build  # late: it needs this file's ways to the mirror
+
+    return build
 
 
 def meta(folder):
