@@ -78,6 +78,7 @@ static kw_status open_kcore(bool no_mmap)
 	target.target.memory = memory;
 	memory->fd = dup(target.fd);
 	memory->device_fd = -1;
+	memory->device_fd = -1;
 	memory->device_why = ENOENT;
 	pthread_mutex_init(&memory->hotplug.lock, NULL);
 	memory->no_mmap = no_mmap;
