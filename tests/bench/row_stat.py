@@ -11,8 +11,7 @@ QUICK_ROUNDS, QUICK_PASSES = 2, 5
 TICK = 10_000_000
 TIMES = "user,nice,system,idle,iowait,irq,softirq,steal,guest,guest_nice"
 COUNTS = "ctxt,processes,intr,softirqs"
-QUERIES = f"system/{TIMES},{COUNTS},procs_running,procs_blocked,btime+cpus/cpu,{TIMES}"
-NOT_YET = "not in kwalk yet: the counts of each interrupt and softirq; `kwalk stat`"
+QUERIES = f"system/{TIMES},{COUNTS},procs_running,procs_blocked,btime+cpus/cpu,{TIMES}+irqs/irq,count+softirqs/softirq,count"
 
 
 def numbers(rows):
@@ -55,6 +54,5 @@ def run(bench, row):
                       results[label].remark())
 
     mapped = figure("mapped", "kwalk, mapped")
-    mapped.note = "; ".join(filter(None, (mapped.note, NOT_YET)))
     pread = figure("pread", "kwalk, pread", mapped)
     return [mapped, pread, figure("file", "/proc/stat", mapped, 20), figure("file", "/proc/stat beside pread", pread)]
