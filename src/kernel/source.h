@@ -95,6 +95,7 @@ extern const struct kw_source_def kw_buddy_source;
 extern const struct kw_source_def kw_module_source;
 extern const struct kw_source_def kw_slab_source;
 extern const struct kw_source_def kw_filesystem_source;
+extern const struct kw_source_def kw_mount_source;
 
 /* meminfo.c: a group of the system */
 

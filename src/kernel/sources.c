@@ -50,6 +50,7 @@ static const struct kw_source_def *const sources[] = {
 	&kw_module_source,
 	&kw_slab_source,
 	&kw_filesystem_source,
+	&kw_mount_source,
 };
 
 #define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))
