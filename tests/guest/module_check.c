@@ -619,9 +619,10 @@ static uint64_t sweep_touch(struct sweep *sweep, bool sample)
 	uint64_t *flags = page_flags(sweep->pages), count = 0;
 
 	for (uint64_t pfn = 1; pfn < sweep->pages; pfn++) {
-		bool foreign = flags[pfn] & foreign_flags;
-		sweep->readable[pfn] = (!foreign || (sample && pfn % 7 == 0)) &&
-				       touch(sweep->memory + pfn * PAGE) >= 0;
+		/* A memory module far up leaves gigabytes of holes, whose flags say nothing in late kernels. */
+		bool hole = !direct(pfn * PAGE), foreign = hole || (flags[pfn] & foreign_flags);
+		bool chosen = !foreign || (sample && pfn % (hole ? 509 : 7) == 0);
+		sweep->readable[pfn] = chosen && touch(sweep->memory + pfn * PAGE) >= 0;
 		count += sweep->readable[pfn];
 	}
 	munmap(flags, sweep->pages * sizeof(*flags));
@@ -834,6 +835,7 @@ static unsigned find_offline_block(void)
  */
 static void check_offline(int fd)
 {
+	bool holds_own_pages = !access("/sys/module/memory_hotplug/parameters/memmap_on_memory", F_OK);
 	unsigned block = find_offline_block();
 	char text[32] = "";
 	int file = open("/sys/devices/system/memory/block_size_bytes", O_RDONLY | O_CLOEXEC);
@@ -847,11 +849,15 @@ static void check_offline(int fd)
 	write_text(PARAMETERS "recheck_ms", "60000");
 	result(touch(p) == -SIGBUS, "refused-before-online", "block %u: %d", block, touch(p));
 	expect("online", set_block(block, "online_movable") ? 0 : -1, 0);
-	result(touch(p) >= 0, "mapped-online", "%d", touch(p));
+	if (holds_own_pages)
+		result(touch(p) >= 0, "mapped-online", "%d", touch(p));
 	expect("offline", set_block(block, "offline") ? 0 : -1, 0);
 	result(touch(p) == -SIGBUS, "refused-offline", "%d", touch(p));
 	expect("online-again", set_block(block, "online_movable") ? 0 : -1, 0);
-	result(touch(p) >= 0, "mapped-online-again", "%d", touch(p));
+	if (holds_own_pages)
+		result(touch(p) >= 0, "mapped-online-again", "%d", touch(p));
+	else
+		printf("skip module-mapped-online this kernel keeps no page structures in the block (before 5.14)\n");
 	munmap(p, PAGE);
 	write_text(PARAMETERS "recheck_ms", "1000");
 }
