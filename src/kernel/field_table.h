@@ -47,6 +47,11 @@ extern const struct kw_field_table kw_tty_fields;
 extern const struct kw_field_table kw_pid_ns_fields;
 extern const struct kw_field_table kw_affinity_fields;
 extern const struct kw_field_table kw_files_fields;
+extern const struct kw_field_table kw_name_fields;
+extern const struct kw_field_table kw_cgroup_fields;
+extern const struct kw_field_table kw_cmdline_fields;
+extern const struct kw_field_table kw_file_path_fields;
+extern const struct kw_field_table kw_limits_fields;
 
 /** Return the definition behind a public field. */
 const struct kw_field_def *kw_field_def(const struct kw_field *field);

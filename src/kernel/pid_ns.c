@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * IDs in PID namespaces: NStgid and its like in /proc/PID/status.
+ * Namespaces: the number of each, and IDs in PID namespaces, NStgid and its like in /proc/PID/status.
  *
  * A struct pid has a number in each of its namespaces, from the initial one, level 0, to its own. What is shown are
  * the numbers of a process, group or session in the namespaces of the *thread*; in one that the group's leader is not in
@@ -18,6 +18,7 @@
 
 struct layout {
 	uint64_t level, numbers, stride, nr, ns; /* stride 0: not known */
+	uint64_t inum;				 /* of struct pid_namespace; 0: not known */
 };
 
 struct numbers {
@@ -50,6 +51,7 @@ static void *make_layout(struct kw_row *row)
 	l->numbers = offset_of(row->ctx, "pid", "numbers", &missing);
 	l->nr = offset_of(row->ctx, "upid", "nr", &missing);
 	l->ns = offset_of(row->ctx, "upid", "ns", &missing);
+	l->inum = offset_of(row->ctx, "pid_namespace", "ns.inum", &(bool){ false });
 	if (!missing && kw_type_find(row->ctx, "struct upid", &upid) == KW_OK)
 		l->stride = upid->size;
 	kw_clear_error(row->ctx);
@@ -116,7 +118,34 @@ static void numbers(struct kw_row *row, const struct kw_value *in, struct kw_val
 	kw_row_put(row, out, text, kw_format_int(text, in[3].i));
 }
 
-#define OWN "thread_pid.level", "thread_pid"
+/* in: the level of the thread's struct pid, its address, the number of the namespace of level 0. */
+static void pid_namespace(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
+{
+	const struct layout *l = kw_row_keep(row, KW_KEEP_PIDS, make_layout, free);
+	struct numbers own;
+	kw_status status;
+	uint32_t inum;
+
+	if (kw_pass_absent(in, 3, out))
+		return;
+	*out = in[2];
+	if (!in[0].u)
+		return;
+	if (!l || !l->stride || !l->inum) {
+		kw_set_absent(out, KW_ABSENT_NO_MEMBER);
+		return;
+	}
+	status = read_numbers(row->ctx, l, in[1].u, &own);
+	if (!status)
+		status = kw_read_u32(row->ctx, own.at[own.level].ns + l->inum, &inum);
+	if (status)
+		kw_set_absent(out, kw_absent_of_status(status));
+	else
+		kw_set_uint(out, inum);
+}
+
+#define NUMBER KW_VAL_UINT, KW_UNIT_NONE, KW_SHOW_PLAIN, KW_SCOPE_BOTH, KW_COST_POINTER
+#define OWN    "thread_pid.level", "thread_pid"
 #define GROUP(type) \
 	"signal.pids[pid_type.PIDTYPE_" #type "]", "signal.pids[pid_type.PIDTYPE_" #type "].numbers[0].nr"
 
@@ -141,6 +170,58 @@ static const struct kw_field_def fields[] = {
 	    KW_COST_POINTER, "session ID in each of its PID namespaces", "pid.numbers[].nr" },
 	  { OWN, GROUP(SID) },
 	  numbers,
+	  0 },
+	{ { "ns_cgroup", "CGROUPNS", "cgroupns", NUMBER, "cgroup namespace: its number in /proc/PID/ns",
+	    "nsproxy.cgroup_ns->ns.inum" },
+	  { "nsproxy.cgroup_ns.ns.inum" },
+	  NULL,
+	  0 },
+	{ { "ns_ipc", "IPCNS", "ipcns", NUMBER, "ipc namespace: its number in /proc/PID/ns",
+	    "nsproxy.ipc_ns->ns.inum" },
+	  { "nsproxy.ipc_ns.ns.inum" },
+	  NULL,
+	  0 },
+	{ { "ns_mnt", "MNTNS", "mntns", NUMBER, "mnt namespace: its number in /proc/PID/ns",
+	    "nsproxy.mnt_ns->ns.inum" },
+	  { "nsproxy.mnt_ns.ns.inum" },
+	  NULL,
+	  0 },
+	{ { "ns_net", "NETNS", "netns", NUMBER, "net namespace: its number in /proc/PID/ns",
+	    "nsproxy.net_ns->ns.inum" },
+	  { "nsproxy.net_ns.ns.inum" },
+	  NULL,
+	  0 },
+	{ { "ns_pid_for_children", "PIDCNS", "", NUMBER,
+	    "pid namespace of its children: its number in /proc/PID/ns",
+	    "nsproxy.pid_ns_for_children->ns.inum" },
+	  { "nsproxy.pid_ns_for_children.ns.inum" },
+	  NULL,
+	  0 },
+	{ { "ns_time", "TIMENS", "timens", NUMBER, "time namespace: its number in /proc/PID/ns",
+	    "nsproxy.time_ns->ns.inum" },
+	  { "nsproxy.time_ns.ns.inum" },
+	  NULL,
+	  0 },
+	{ { "ns_time_for_children", "TIMECNS", "", NUMBER,
+	    "time namespace of its children: its number in /proc/PID/ns",
+	    "nsproxy.time_ns_for_children->ns.inum" },
+	  { "nsproxy.time_ns_for_children.ns.inum" },
+	  NULL,
+	  0 },
+	{ { "ns_user", "USERNS", "userns", NUMBER, "user namespace: its number in /proc/PID/ns",
+	    "real_cred.user_ns->ns.inum" },
+	  { "real_cred.user_ns.ns.inum" },
+	  NULL,
+	  0 },
+	{ { "ns_uts", "UTSNS", "utsns", NUMBER, "uts namespace: its number in /proc/PID/ns",
+	    "nsproxy.uts_ns->ns.inum" },
+	  { "nsproxy.uts_ns.ns.inum" },
+	  NULL,
+	  0 },
+	{ { "ns_pid", "PIDNS", "pidns", NUMBER, "PID namespace: its number in /proc/PID/ns",
+	    "pid.numbers[level].ns->ns.inum" },
+	  { "thread_pid.level", "thread_pid", "thread_pid.numbers[0].ns.ns.inum" },
+	  pid_namespace,
 	  0 },
 };
 

@@ -18,15 +18,11 @@
 
 /** Subjects that keep something. */
 enum kw_keep {
-	KW_KEEP_KTHREADS, /* comm.c */
-	KW_KEEP_CGROUPS,  /* cgroup.c */
-	KW_KEEP_MASKS,	  /* affinity.c */
-	KW_KEEP_GROUPS,	  /* cred.c */
-	KW_KEEP_PIDS,	  /* pid_ns.c */
-	KW_KEEP_SIGNALS,  /* signal.c */
-	KW_KEEP_SPECULATION,
-	KW_KEEP_PATHS, /* file_path.c */
-	KW_KEEP_WCHAN,
+	KW_KEEP_CGROUPS, /* cgroup.c */
+	KW_KEEP_MASKS,	 /* affinity.c */
+	KW_KEEP_GROUPS,	 /* cred.c */
+	KW_KEEP_PIDS,	 /* pid_ns.c */
+	KW_KEEP_SIGNALS, /* signal.c */
 	KW_KEEP_NR,
 };
 

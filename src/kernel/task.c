@@ -148,6 +148,23 @@ static void tracer(struct kw_row *row, const struct kw_value *in, struct kw_valu
 		kw_set_int(out, in[1].i);
 }
 
+/* Number 0 is that of the tasks that have none. */
+static void autogroup(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
+{
+	(void)row;
+	if (in[0].type != KW_VAL_ABSENT && !in[0].u)
+		kw_set_absent(out, KW_ABSENT_NOT_APPLICABLE);
+	else if (!kw_pass_absent(in, 1, out))
+		kw_set_uint(out, in[0].u);
+}
+
+static void autogroup_nice(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
+{
+	autogroup(row, in + 1, out);
+	if (out->type != KW_VAL_ABSENT)
+		*out = in[0];
+}
+
 static void numa_group(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
 {
 	(void)row;
@@ -299,7 +316,7 @@ static const struct kw_field_def fields[] = {
 	    "signal.pids[pid_type.PIDTYPE_PGID]" },
 	  stat_flags,
 	  0 },
-	{ { "comm", "COMMAND", "Name,ucmd,ucomm", KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN, BOTH, OBJECT,
+	{ { "comm", "COMMAND", "ucmd,ucomm", KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN, BOTH, OBJECT,
 	    "name of the program, at most 15 bytes", "task_struct.comm" },
 	  { "comm" },
 	  NULL,
@@ -400,6 +417,16 @@ static const struct kw_field_def fields[] = {
 	    "signal_struct.rlim[RLIMIT_RSS].rlim_cur" },
 	  { "signal.rlim[5].rlim_cur" },
 	  NULL,
+	  0 },
+	{ { "autogroup", "AUTOGROUP", "", KW_VAL_UINT, KW_UNIT_NONE, KW_SHOW_PLAIN, BOTH, POINTER,
+	    "number of its automatic scheduling group", "autogroup.id" },
+	  { "signal.autogroup.id" },
+	  autogroup,
+	  0 },
+	{ { "autogroup_nice", "AGNI", "agni", KW_VAL_INT, KW_UNIT_NONE, KW_SHOW_PLAIN, BOTH, POINTER,
+	    "nice value of its automatic scheduling group", "autogroup.nice" },
+	  { "signal.autogroup.nice", "signal.autogroup.id" },
+	  autogroup_nice,
 	  0 },
 };
 
