@@ -59,8 +59,6 @@ static bool begin_memory(struct kw_row *row, const struct kw_value *in, struct u
 {
 	kw_status status;
 
-	if (kw_pass_absent(in, 5, out))
-		return false;
 	m->ctx = row->ctx;
 	status = kw_translate(row->ctx, in[PGD].u, &m->pgd);
 	if (status)
@@ -101,12 +99,14 @@ static void cmdline(struct kw_row *row, const struct kw_value *in, struct kw_val
 	struct user_memory m;
 	char last;
 
-	if (!begin_memory(row, in, &m, out))
+	if (kw_pass_absent(in, 5, out))
 		return;
 	if (arg_start >= arg_end) {
 		kw_set_string(out, "");
 		return;
 	}
+	if (!begin_memory(row, in, &m, out))
+		return;
 	if (in[ENV_START].u != arg_end || env_end < arg_end)
 		env_end = arg_end;
 	if (!read_user(&m, arg_end - 1, &last, 1, &reason))
@@ -121,7 +121,11 @@ static void environment(struct kw_row *row, const struct kw_value *in, struct kw
 {
 	struct user_memory m;
 
-	if (begin_memory(row, in, &m, out))
+	if (kw_pass_absent(in, 5, out))
+		return;
+	if (in[ENV_START].u >= in[ENV_END].u)
+		kw_set_string(out, "");
+	else if (begin_memory(row, in, &m, out))
 		take_area(row, &m, in[ENV_START].u, in[ENV_END].u, false, out);
 }
 

@@ -11,7 +11,7 @@ static void have_tasks(void)
 			"struct cred { atomic_t usage; kuid_t uid; kgid_t gid; kuid_t suid; kgid_t sgid; kuid_t euid;"
 			"	kgid_t egid; kuid_t fsuid; kgid_t fsgid; enum colour colour; struct ucounts *ucounts;"
 			"	struct group_info *group_info; struct kernel_cap_struct cap_inheritable, cap_permitted,"
-			"	cap_effective, cap_bset, cap_ambient; };",
+			"	cap_effective, cap_bset, cap_ambient; struct user_namespace *user_ns; };",
 		.tasks = SOME_TASKS });
 	given_open(&g, KERNEL_RAM);
 }
