@@ -107,7 +107,19 @@ kw_status kw_plan_add(kw_ctx *ctx, struct kw_plan *plan, const struct kw_path *p
 }
 
 /* What is done for a load: its kind and size in one, so that one jump decides. */
-enum op { OP_U64, OP_U32, OP_S32, OP_U16, OP_U8, OP_SIGNED, OP_BOOL, OP_BITS, OP_SIGNED_BITS, OP_TEXT };
+enum op {
+	OP_U64,
+	OP_U32,
+	OP_S32,
+	OP_U16,
+	OP_U8,
+	OP_SIGNED,
+	OP_BOOL,
+	OP_BITS,
+	OP_SIGNED_BITS,
+	OP_CHARS16,
+	OP_TEXT
+};
 
 static enum op find_op(const struct kw_plan_load *load)
 {
@@ -119,6 +131,7 @@ static enum op find_op(const struct kw_plan_load *load)
 	case KW_LOAD_BOOL: return OP_BOOL;
 	case KW_LOAD_BITS: return OP_BITS;
 	case KW_LOAD_SIGNED_BITS: return OP_SIGNED_BITS;
+	case KW_LOAD_CHARS: return load->size == 16 ? OP_CHARS16 : OP_TEXT;
 	default: return OP_TEXT;
 	}
 }
@@ -282,37 +295,46 @@ static inline uint32_t length16(const char *text)
 /* Copying first keeps length and text consistent when the memory changes under us. */
 static inline void load_text(const struct kw_plan_load *load, const uint8_t *from, struct kw_value *value)
 {
-	value->str = load->text;
-	if (load->size == 16 && load->load == KW_LOAD_CHARS) {
-		memcpy(load->text, from, 16);
-		value->len = length16(load->text);
-		return;
-	}
 	memcpy(load->text, from, load->size);
-	value->len = load->load == KW_LOAD_CHARS ? (uint32_t)strnlen(load->text, load->size) : load->size;
+	*value = (struct kw_value){
+		.type = load->type,
+		.len = load->load == KW_LOAD_CHARS ? (uint32_t)strnlen(load->text, load->size) : load->size,
+		.str = load->text,
+	};
+}
+
+static inline void load_chars16(const struct kw_plan_load *load, const uint8_t *from, struct kw_value *value)
+{
+	memcpy(load->text, from, 16);
+	*value = (struct kw_value){ .type = load->type, .len = length16(load->text), .str = load->text };
+}
+
+static inline uint64_t load_number(const struct kw_plan_load *load, const uint8_t *from)
+{
+	int32_t s32;
+
+	switch (load->op) {
+	case OP_U64: return load_unsigned(from, 8);
+	case OP_U32: return load_unsigned(from, 4);
+	case OP_S32: memcpy(&s32, from, sizeof(s32)); return (uint64_t)(int64_t)s32;
+	case OP_U16: return load_unsigned(from, 2);
+	case OP_U8: return *from;
+	case OP_SIGNED: return (uint64_t)sign_extend(load_unsigned(from, load->size), load->size * 8);
+	case OP_BOOL: return *from != 0;
+	case OP_BITS: return bits_of(load, from);
+	default: return (uint64_t)sign_extend(bits_of(load, from), load->bits);
+	}
 }
 
 /* A value whose bytes are all in the object. */
 static inline void load_fixed(const struct kw_plan_load *load, const uint8_t *from, struct kw_value *value)
 {
-	int32_t s32;
-
-	*value = (struct kw_value){ .type = load->type };
-	switch (load->op) {
-	case OP_U64: value->u = load_unsigned(from, 8); return;
-	case OP_U32: value->u = load_unsigned(from, 4); return;
-	case OP_S32:
-		memcpy(&s32, from, sizeof(s32));
-		value->i = s32;
-		return;
-	case OP_U16: value->u = load_unsigned(from, 2); return;
-	case OP_U8: value->u = *from; return;
-	case OP_SIGNED: value->i = sign_extend(load_unsigned(from, load->size), load->size * 8); return;
-	case OP_BOOL: value->u = *from != 0; return;
-	case OP_BITS: value->u = bits_of(load, from); return;
-	case OP_SIGNED_BITS: value->i = sign_extend(bits_of(load, from), load->bits); return;
-	default: load_text(load, from, value);
-	}
+	if (load->op < OP_CHARS16)
+		*value = (struct kw_value){ .type = load->type, .u = load_number(load, from) };
+	else if (load->op == OP_CHARS16)
+		load_chars16(load, from, value);
+	else
+		load_text(load, from, value);
 }
 
 static inline void run_load(kw_ctx *ctx, const struct kw_plan_load *load, const uint8_t *from,
@@ -551,24 +573,21 @@ void kw_plan_forget(kw_ctx *ctx, const struct kw_plan *plan)
 const uint8_t *kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr)
 {
 	const struct kw_plan_node *root = &plan->nodes.item[0];
-	const uint8_t *span;
+	const uint64_t *line = plan->line, *end = line + plan->nr_lines;
+	const uint8_t *span = kw_view_near(ctx, addr + root->lo, root->hi - root->lo);
 
-	if (kw_memory_is_copied(ctx->target->memory))
-		return NULL;
-	span = kw_view_near(ctx, addr + root->lo, root->hi - root->lo);
 	if (span)
-		for (size_t i = 0; i < plan->nr_lines; i++)
-			__builtin_prefetch(span + plan->line[i]);
+		for (; line < end; line++)
+			__builtin_prefetch(span + *line);
 	return span;
 }
 
 void kw_plan_load(struct kw_plan *plan, const uint8_t *span, struct kw_value *values)
 {
-	for (size_t i = 0; i < plan->loads.nr; i++) {
-		const struct kw_plan_load *l = &plan->loads.item[i];
+	const struct kw_plan_load *load = plan->loads.item, *end = load + plan->loads.nr;
 
-		load_fixed(l, span + l->offset, &values[l->slot]);
-	}
+	for (; load < end; load++)
+		load_fixed(load, span + load->offset, &values[load->slot]);
 }
 
 static const char *load_name(const struct kw_plan_load *load)
