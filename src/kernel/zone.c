@@ -264,7 +264,7 @@ static const struct kw_field_def buddy_fields[] = {
 static void read_buddy(struct kw_row *row, const void *layout, struct kw_value *values)
 {
 	const struct zone_layout *l = layout;
-	uint64_t blocks;
+	uint64_t blocks = 0;
 	kw_status status =
 		l->nr_free == KW_NO_ADDR
 			? KW_NOTFOUND
