@@ -146,23 +146,40 @@ static size_t text_size(const struct kw_plan_load *load)
 	}
 }
 
-/* Note which cache lines of the row's object hold values; whether the plan is flat. */
+static void add_line(struct kw_plan *plan, uint32_t node, uint64_t offset)
+{
+	for (size_t k = 0; k < plan->nr_lines; k++)
+		if (plan->line[k].node == node && plan->line[k].offset / CACHE_LINE == offset / CACHE_LINE)
+			return;
+	plan->line[plan->nr_lines++] = (struct kw_plan_line){ node, (uint32_t)offset };
+}
+
+/* Note which cache lines of a node's object will be looked at. */
+static void add_lines_of(struct kw_plan *plan, uint32_t node)
+{
+	for (size_t i = 0; i < plan->loads.nr; i++)
+		if (plan->loads.item[i].node == node)
+			add_line(plan, node, plan->loads.item[i].offset);
+	for (uint32_t i = 0; i < plan->nodes.nr; i++)
+		if (!is_root(plan, i) && plan->nodes.item[i].parent == node)
+			add_line(plan, node, plan->nodes.item[i].hop);
+}
+
+/* Those of the row's object and of its children; whether the plan is flat. */
 static kw_status find_lines(kw_ctx *ctx, struct kw_plan *plan)
 {
-	plan->line = calloc(plan->loads.nr + 1, sizeof(*plan->line));
+	plan->line = calloc(plan->loads.nr + plan->nodes.nr + 1, sizeof(*plan->line));
 	if (!plan->line)
 		return kw_fail_nomem(ctx);
 	plan->flat = plan->nodes.nr == 1;
-	for (size_t i = 0; i < plan->loads.nr; i++) {
-		const struct kw_plan_load *l = &plan->loads.item[i];
-		bool known = false;
-
-		plan->flat &= l->load != KW_LOAD_STRING;
-		for (size_t k = 0; k < plan->nr_lines; k++)
-			known |= plan->line[k] / CACHE_LINE == l->offset / CACHE_LINE;
-		if (!known && l->node == 0)
-			plan->line[plan->nr_lines++] = l->offset;
-	}
+	for (size_t i = 0; i < plan->loads.nr; i++)
+		plan->flat &= plan->loads.item[i].load != KW_LOAD_STRING;
+	if (plan->nodes.nr)
+		add_lines_of(plan, 0);
+	plan->nr_root_lines = plan->nr_lines;
+	for (uint32_t i = 1; i < plan->nodes.nr; i++)
+		if (plan->nodes.item[i].parent == 0)
+			add_lines_of(plan, i);
 	return KW_OK;
 }
 
@@ -573,13 +590,32 @@ void kw_plan_forget(kw_ctx *ctx, const struct kw_plan *plan)
 const uint8_t *kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr)
 {
 	const struct kw_plan_node *root = &plan->nodes.item[0];
-	const uint64_t *line = plan->line, *end = line + plan->nr_lines;
+	const struct kw_plan_line *line = plan->line, *end = line + plan->nr_root_lines;
 	const uint8_t *span = kw_view_near(ctx, addr + root->lo, root->hi - root->lo);
 
 	if (span)
 		for (; line < end; line++)
-			__builtin_prefetch(span + *line);
+			__builtin_prefetch(span + line->offset);
 	return span;
+}
+
+void kw_plan_prefetch(kw_ctx *ctx, const struct kw_plan *plan, const uint8_t *span)
+{
+	const struct kw_plan_line *line = plan->line + plan->nr_root_lines,
+				  *end = plan->line + plan->nr_lines;
+	const uint8_t *object = NULL;
+	uint32_t node = 0;
+
+	for (; line < end; line++) {
+		if (line->node != node) {
+			const struct kw_plan_node *n = &plan->nodes.item[node = line->node];
+			uint64_t addr = load_unsigned(span + n->hop, 8);
+
+			object = addr ? kw_view_near(ctx, addr + n->lo, n->hi - n->lo) : NULL;
+		}
+		if (object)
+			__builtin_prefetch(object + line->offset);
+	}
 }
 
 void kw_plan_load(struct kw_plan *plan, const uint8_t *span, struct kw_value *values)

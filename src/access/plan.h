@@ -56,6 +56,12 @@ struct kw_plan_object {
 	uint8_t status;	     /* kw_status of reading it */
 };
 
+/* A cache line with a value or a pointer in it, in a node whose object a pointer of the row's own leads to, or in that. */
+struct kw_plan_line {
+	uint32_t node;
+	uint32_t offset; /* from the node's span */
+};
+
 struct kw_plan {
 	struct {
 		struct kw_plan_node *item;
@@ -72,8 +78,8 @@ struct kw_plan {
 	struct kw_plan_object *row;	/* those of the row that was run or taken last */
 	struct kw_range *ranges;	/* of a fetch, and what a recheck reads */
 	uint64_t *pointers;
-	uint64_t *line; /* offsets from the span of the row's object: one for each cache line with a value in it */
-	size_t nr_lines;
+	struct kw_plan_line *line; /* sorted by node */
+	size_t nr_lines, nr_root_lines;
 	bool flat;	   /* one object, and no string behind a pointer: see kw_plan_view() */
 	bool doubts_zeros; /* memory that can't be had may read as zeros: see is_unshown() */
 	bool finished;
@@ -129,6 +135,9 @@ void kw_plan_forget(kw_ctx *ctx, const struct kw_plan *plan);
  * @return its span, for kw_plan_load() when the plan is flat; NULL when it is not mapped
  */
 const uint8_t *kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr);
+
+/** Begin to fetch the objects that a row's own points to, after kw_plan_view() has given its span. */
+void kw_plan_prefetch(kw_ctx *ctx, const struct kw_plan *plan, const uint8_t *span);
 
 /** Load the values of a flat plan from a span that kw_plan_view() gave; as kw_plan_run(). */
 void kw_plan_load(struct kw_plan *plan, const uint8_t *span, struct kw_value *values);

@@ -402,6 +402,9 @@ static void look_at_batch(kw_query *q, const struct kw_task_ref *refs, unsigned 
 
 	for (unsigned int i = 0; i < nr; i++)
 		span[i] = kw_plan_view(q->ctx, plan, refs[i].task);
+	for (unsigned int i = 0; i < nr && !simple; i++)
+		if (span[i])
+			kw_plan_prefetch(q->ctx, plan, span[i]);
 	for (unsigned int i = 0; i < nr && !q->stop; i++) {
 		if (!simple || !span[i] || !take_simple(q, &refs[i], span[i], faults))
 			take_process(q, &refs[i]);

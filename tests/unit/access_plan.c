@@ -410,11 +410,21 @@ Test(access_plan, sixteen_pointers_in_a_circle)
 
 Test(access_plan, hints_about_nothing_are_harmless)
 {
-	given_open(&g, KERNEL_RAM);
-	make_plan("struct thing", "next.number,last");
+	static const uint64_t places[] = { 0, 0xdead000000000122, UINT64_MAX, UINT64_MAX - 40,
+					   KERNEL_DIRECT - 8 };
+
+	given_open(&g, KERNEL_RAM_LIVE);
+	make_plan("struct thing", "next.number,next.last,next.next.text,mm.name,last");
 	cr_expect_null(kw_plan_view(g.ctx, &plan, 0));
 	cr_expect_null(kw_plan_view(g.ctx, &plan, UINT64_MAX));
-	cr_expect_not_null(kw_plan_view(g.ctx, &plan, thing));
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		const uint8_t *span;
+
+		kernel_set(g.k, thing, "thing.next", places[i]);
+		span = kw_plan_view(g.ctx, &plan, thing);
+		cr_assert_not_null(span);
+		kw_plan_prefetch(g.ctx, &plan, span);
+	}
 	kw_plan_forget(g.ctx, &plan);
 }
 
