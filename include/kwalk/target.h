@@ -14,7 +14,7 @@ struct kw_open_options {
 	size_t size;	     /**< sizeof(struct kw_open_options) */
 	const char *symbols; /**< a vmlinux or System.map to take symbols (and types) from, or NULL */
 	bool no_mmap;	     /**< never map: read with pread */
-	bool once;	     /**< objects are looked at once and then closed: copy them with pread where that is cheaper than
+	bool once; /**< objects are looked at once and then closed: copy them with pread where that is cheaper than
 				  mapping their pages (files on a disk); tables are mapped all the same */
 };
 
