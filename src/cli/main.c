@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -229,12 +230,15 @@ bool cli_number(const char *text, uint64_t *ret)
 static void print_cost(struct cli *cli)
 {
 	const struct kw_counters *c = kw_counters(cli->ctx);
+	struct rusage usage = { 0 };
 
+	getrusage(RUSAGE_SELF, &usage);
 	fprintf(stderr,
-		"kwalk: %llu preads, %llu bytes; %llu page-table walks; %llu cache hits; %llu failed pages\n",
+		"kwalk: %llu preads, %llu bytes; %llu page-table walks; %llu cache hits; %llu failed pages; "
+		"%ld page faults\n",
 		(unsigned long long)c->preads, (unsigned long long)c->pread_bytes,
 		(unsigned long long)c->walks, (unsigned long long)c->cache_hits,
-		(unsigned long long)c->faults);
+		(unsigned long long)c->faults, usage.ru_minflt + usage.ru_majflt);
 }
 
 static const struct command *find_command(const char *name)
