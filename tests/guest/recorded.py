@@ -1,0 +1,96 @@
+"""What tests know of a frozen guest whose /proc was recorded just before the freeze: its files, and what may move between."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KWALK = os.environ.get("KWALK", str(ROOT / "build/kwalk"))
+KERNELS = os.environ.get("KERNELS", "6.1").split()
+
+# Fields that move while their task runs, by what kind of task it is: not compared for the tasks that run between the
+# recording and the freeze.
+RUNNING = {"state", "stat", "wchan", "psr", "utime", "stime", "time", "exec_runtime", "run_delay", "timeslices", "nvcsw",
+           "nivcsw"}
+MEMORY = {"minflt", "majflt", "rss", "rss_anon", "rss_file", "vsz", "data", "stat_rss", "shared", "rss_peak", "vsz_peak",
+          "statm_data", "page_tables", "brk"}
+MOVING = {
+    # It goes on reading, and its archive does not show what it reads last.
+    "recorder": RUNNING | MEMORY | {"rchar", "syscr", "fds"},
+    "busy": RUNNING,
+    "kernel thread": RUNNING | {"flags"},
+    "still": set(),
+}
+
+
+def parse_stat(raw):
+    """Split /proc/PID/stat; the name may hold anything, so it ends at the last parenthesis."""
+    close = raw.rindex(b")")
+    return [None, raw[raw.index(b"(") + 1:close]] + raw[close + 2:].split()
+
+
+def parse_status(raw):
+    status = {}
+    for line in raw.split(b"\n"):
+        key, colon, value = line.partition(b":\t")
+        if colon:
+            status.setdefault(key.decode(), value.split())
+    return status
+
+
+def same_worker(got, want):
+    """What a worker of a workqueue works at moves, and is behind the first sign; a rescuer has one name for ever."""
+    def identity(name):
+        return name if name.startswith(b"kworker/R-") else re.split(b"[+-]", name)[0]
+    return identity(got) == identity(want)
+
+
+class Guest:
+    def __init__(self, version):
+        lab = subprocess.run([ROOT / "scripts/guest/lab", "freeze", version, "--dumps"], stdout=subprocess.PIPE,
+                             check=True, text=True)
+        self.version = version
+        self.folder = pathlib.Path(lab.stdout.strip().splitlines()[-1])
+        self.proc = self.folder / "truth/proc"
+        self.zoo = {}
+        for line in (self.folder / "zoo.tsv").read_text().splitlines():
+            name, _, tid = line.split("\t")
+            self.zoo[int(tid)] = name
+        self.meta = dict(line.split("=", 1) for line in (self.folder / "meta").read_text().splitlines())
+        self.clock = dict(line.split("=") for line in (self.folder / "truth/clock.end").read_text().split())
+
+    def rows(self, columns, *options, target="ram"):
+        run = subprocess.run([KWALK, "-t", self.folder / target, "ps", "--format", "jsonl", "-o", ",".join(columns),
+                              *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if run.returncode or run.stderr:
+            raise RuntimeError(f"kwalk ended with {run.returncode}: {run.stderr.decode(errors='replace').strip()}")
+        return [json.loads(line) for line in run.stdout.splitlines()]
+
+    def kind(self, tid, flags):
+        """What kind of task this is, as to what may move between the recording and the freeze."""
+        if tid == int(self.meta["RECORDER_PID"]):
+            return "recorder"
+        if self.zoo.get(tid) == "busy":
+            return "busy"
+        return "kernel thread" if flags & 0x200000 and tid not in self.zoo else "still"
+
+
+class Tally:
+    def __init__(self):
+        self.compared = self.excepted = 0
+        self.wrong = []
+
+    def check(self, where, field, got, want):
+        self.compared += 1
+        if got != want and not (isinstance(want, set) and got in want):
+            self.wrong.append(f"{where} {field}: kwalk {got!r}, /proc {want!r}")
+
+
+def report(name, tally, nr):
+    for line in tally.wrong[:40]:
+        print(f"  {line}", file=sys.stderr)
+    word = "not ok" if tally.wrong else "ok"
+    print(f"{word} {name} {nr} rows, {tally.compared} values compared, {tally.excepted} excepted, "
+          f"{len(tally.wrong)} wrong", flush=True)
