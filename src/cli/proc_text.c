@@ -25,6 +25,7 @@ enum notation {
 	PAGES,	  /* bytes in pages */
 	SIGNALS,  /* the first 31 of a set of signals */
 	HEX8,	  /* eight hexadecimal digits */
+	LIMIT,	  /* a limit of a resource, in 20 columns and a blank */
 	LOAD,	  /* an average of load */
 	WAITS,	  /* whether it waits: of its state */
 	REGISTER, /* 0 or not known: of its flags */
@@ -134,6 +135,46 @@ static const struct proc_item loginuid_items[] = { VALUE("", "loginuid", DECIMAL
 static const struct proc_item sessionid_items[] = { VALUE("", "sessionid", DECIMAL) };
 static const struct proc_item personality_items[] = { VALUE("", "personality", HEX8), TEXT_ONLY("\n") };
 
+static const struct proc_item limits_items[] = {
+	VALUE("Limit                     Soft Limit           Hard Limit           Units     \nMax cpu time              ",
+	      "limit_cpu", LIMIT),
+	VALUE("", "limit_cpu_hard", LIMIT),
+	VALUE("seconds   \nMax file size             ", "limit_fsize", LIMIT),
+	VALUE("", "limit_fsize_hard", LIMIT),
+	VALUE("bytes     \nMax data size             ", "limit_data", LIMIT),
+	VALUE("", "limit_data_hard", LIMIT),
+	VALUE("bytes     \nMax stack size            ", "limit_stack", LIMIT),
+	VALUE("", "limit_stack_hard", LIMIT),
+	VALUE("bytes     \nMax core file size        ", "limit_core", LIMIT),
+	VALUE("", "limit_core_hard", LIMIT),
+	VALUE("bytes     \nMax resident set          ", "limit_rss", LIMIT),
+	VALUE("", "limit_rss_hard", LIMIT),
+	VALUE("bytes     \nMax processes             ", "limit_nproc", LIMIT),
+	VALUE("", "limit_nproc_hard", LIMIT),
+	VALUE("processes \nMax open files            ", "limit_nofile", LIMIT),
+	VALUE("", "limit_nofile_hard", LIMIT),
+	VALUE("files     \nMax locked memory         ", "limit_memlock", LIMIT),
+	VALUE("", "limit_memlock_hard", LIMIT),
+	VALUE("bytes     \nMax address space         ", "limit_as", LIMIT),
+	VALUE("", "limit_as_hard", LIMIT),
+	VALUE("bytes     \nMax file locks            ", "limit_locks", LIMIT),
+	VALUE("", "limit_locks_hard", LIMIT),
+	VALUE("locks     \nMax pending signals       ", "limit_sigpending", LIMIT),
+	VALUE("", "limit_sigpending_hard", LIMIT),
+	VALUE("signals   \nMax msgqueue size         ", "limit_msgqueue", LIMIT),
+	VALUE("", "limit_msgqueue_hard", LIMIT),
+	VALUE("bytes     \nMax nice priority         ", "limit_nice", LIMIT),
+	VALUE("", "limit_nice_hard", LIMIT),
+	VALUE("\nMax realtime priority     ", "limit_rtprio", LIMIT),
+	VALUE("", "limit_rtprio_hard", LIMIT),
+	VALUE("\nMax realtime timeout      ", "limit_rttime", LIMIT),
+	VALUE("", "limit_rttime_hard", LIMIT),
+	TEXT_ONLY("us        \n"),
+};
+
+/* Of no memory the kernel makes an empty command line. */
+static const struct proc_item task_cmdline_items[] = { VALUE_OR("", "cmdline", TEXT, NO_MM, "") };
+
 static const struct proc_item loadavg_items[] = {
 	VALUE("", "load1", LOAD),
 	VALUE(" ", "load5", LOAD),
@@ -153,17 +194,27 @@ static const struct proc_item uptime_items[] = {
 static const struct proc_item version_items[] = { VALUE("", "version", TEXT), TEXT_ONLY("\n") };
 static const struct proc_item cmdline_items[] = { VALUE("", "cmdline", TEXT), TEXT_ONLY("\n") };
 
-#define FILE_OF(place, name)                                                               \
-	{                                                                                  \
-#name, place, name##_items, sizeof(name##_items) / sizeof(name##_items[0]) \
+#define FILE_OF(place, name, items)                                    \
+	{                                                              \
+		name, place, items, sizeof(items) / sizeof((items)[0]) \
 	}
 
 static const struct proc_file files[] = {
-	FILE_OF(PROC_TASK, stat),      FILE_OF(PROC_TASK, statm),     FILE_OF(PROC_TASK, io),
-	FILE_OF(PROC_TASK, schedstat), FILE_OF(PROC_TASK, comm),      FILE_OF(PROC_TASK, oom_score_adj),
-	FILE_OF(PROC_TASK, loginuid),  FILE_OF(PROC_TASK, sessionid), FILE_OF(PROC_TASK, personality),
-	FILE_OF(PROC_SYSTEM, loadavg), FILE_OF(PROC_SYSTEM, uptime),  FILE_OF(PROC_SYSTEM, version),
-	FILE_OF(PROC_SYSTEM, cmdline),
+	FILE_OF(PROC_TASK, "stat", stat_items),
+	FILE_OF(PROC_TASK, "statm", statm_items),
+	FILE_OF(PROC_TASK, "io", io_items),
+	FILE_OF(PROC_TASK, "schedstat", schedstat_items),
+	FILE_OF(PROC_TASK, "comm", comm_items),
+	FILE_OF(PROC_TASK, "cmdline", task_cmdline_items),
+	FILE_OF(PROC_TASK, "limits", limits_items),
+	FILE_OF(PROC_TASK, "oom_score_adj", oom_score_adj_items),
+	FILE_OF(PROC_TASK, "loginuid", loginuid_items),
+	FILE_OF(PROC_TASK, "sessionid", sessionid_items),
+	FILE_OF(PROC_TASK, "personality", personality_items),
+	FILE_OF(PROC_SYSTEM, "loadavg", loadavg_items),
+	FILE_OF(PROC_SYSTEM, "uptime", uptime_items),
+	FILE_OF(PROC_SYSTEM, "version", version_items),
+	FILE_OF(PROC_SYSTEM, "cmdline", cmdline_items),
 };
 
 const struct proc_file *proc_file_at(size_t i)
@@ -201,6 +252,14 @@ static const struct kw_value *other(const struct proc_file *file, const struct k
 	return &values[i];
 }
 
+static void put_limit(FILE *out, uint64_t limit)
+{
+	if (limit == UINT64_MAX)
+		fprintf(out, "%-20s ", "unlimited");
+	else
+		fprintf(out, "%-20" PRIu64 " ", limit);
+}
+
 static void put_load(FILE *out, double average)
 {
 	/* Half a hundredth more, and then cut, in fixed point as the kernel does it. */
@@ -220,6 +279,7 @@ static void put_value(FILE *out, enum notation notation, const struct kw_value *
 	case PAGES: fprintf(out, "%" PRIu64, v->u / PAGE_BYTES); break;
 	case SIGNALS: fprintf(out, "%" PRIu64, v->u & 0x7fffffff); break;
 	case HEX8: fprintf(out, "%08" PRIx64, v->u); break;
+	case LIMIT: put_limit(out, v->u); break;
 	case LOAD: put_load(out, v->f); break;
 	default:
 		if (v->type == KW_VAL_INT)
