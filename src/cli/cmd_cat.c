@@ -304,6 +304,6 @@ const struct command cmd_cat = {
 	"    kwalk cat '/proc/1/task/*/schedstat' /proc/loadavg\n"
 	"\n"
 	"In /proc: loadavg, uptime, version, cmdline. In /proc/PID and /proc/PID/task/TID:\n"
-	"stat, statm, io, schedstat, comm, cmdline, limits,\n"
+	"stat, statm, status, io, schedstat, comm, cmdline, limits,\n"
 	"oom_score_adj, loginuid, sessionid, personality.\n",
 };

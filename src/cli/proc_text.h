@@ -3,7 +3,8 @@
  * The text of files of /proc, made of values of a query.
  *
  * A file is a list of items: text, and behind it the value of a column, each in the kernel's own notation. The columns
- * make the query that the file needs.
+ * make the query that the file needs. Files lie in tables by subject, proc_task.c, proc_status.c, ...; all tables are
+ * listed in proc_text.c.
  */
 #ifndef CLI_PROC_TEXT_H
 #define CLI_PROC_TEXT_H
@@ -18,7 +19,61 @@ enum proc_place {
 	PROC_TASK,   /**< /proc/PID and /proc/PID/task/TID */
 };
 
-struct proc_item;
+/** How the kernel writes a value. */
+enum proc_notation {
+	PROC_TEXT,
+	PROC_ESCAPED, /**< text with \n and \\ in the place of line ends and backslashes */
+	PROC_TABS,    /**< words with tabs between */
+	PROC_WORDS,   /**< words with a blank behind each */
+	PROC_STATE,   /**< the letter of a state, and its name in parentheses */
+	PROC_DECIMAL,
+	PROC_TICKS,    /**< nanoseconds in ticks */
+	PROC_SECONDS,  /**< nanoseconds in seconds with two decimals */
+	PROC_PAGES,    /**< bytes in pages */
+	PROC_KIB,      /**< bytes in KiB, in 8 columns, and the unit */
+	PROC_SIGNALS,  /**< the first 31 of a set of signals */
+	PROC_OCTAL,    /**< four octal digits */
+	PROC_HEX8,     /**< eight hexadecimal digits */
+	PROC_HEX16,    /**< sixteen */
+	PROC_HEX,      /**< as many as it takes, behind 0x */
+	PROC_LIMIT,    /**< a limit of a resource, in 20 columns and a blank */
+	PROC_LOAD,     /**< an average of load */
+	PROC_WAITS,    /**< whether it waits: of its state */
+	PROC_REGISTER, /**< 0 or not known: of its flags */
+};
+
+/** What files look like differs: bits of proc_view.has and of proc_item.wants. */
+enum proc_feature {
+	PROC_HAS_WAITS = 1,	  /**< stat tells whether a task waits, in a way that is known: since 5.16 */
+	PROC_HAS_KTHREAD = 2,	  /**< status tells whether it is a kernel thread: since 6.5 */
+	PROC_HAS_UNTAG_MASK = 4,  /**< status tells what bits of a pointer are an address: since 6.4 */
+	PROC_HAS_SPECULATION = 8, /**< status tells of speculation at indirect branches: since 5.11 */
+};
+
+struct proc_item {
+	const char *before;
+	const char *column;
+	enum proc_notation notation;
+	unsigned int unless; /* missing for one of these reasons: `fixed` is printed */
+	const char *fixed;   /* NULL: nothing at all, not even what stands before it */
+	unsigned int wants;  /* only where the kernel has these features */
+};
+
+/* A value is missing for a reason for which the kernel prints a fixed text. */
+#define NO_MM	    (1u << KW_ABSENT_NO_MM)
+#define NO_MEMBER   (1u << KW_ABSENT_NO_MEMBER)
+#define NO_OBJECT   (1u << KW_ABSENT_NULL | 1u << KW_ABSENT_NOT_APPLICABLE)
+#define NOT_COUNTED (NO_OBJECT | NO_MEMBER)
+
+#define VALUE_WHERE(before, column, notation, unless, fixed, wants) \
+	{                                                           \
+		before, column, notation, unless, fixed, wants      \
+	}
+#define VALUE_OR(before, column, notation, unless, fixed) \
+	VALUE_WHERE(before, column, notation, unless, fixed, 0)
+#define VALUE_UNLESS(before, column, notation, unless) VALUE_OR(before, column, notation, unless, NULL)
+#define VALUE(before, column, notation)		       VALUE_OR(before, column, notation, 0, NULL)
+#define TEXT_ONLY(text)				       VALUE_OR(text, NULL, PROC_TEXT, 0, NULL)
 
 /** A file that can be made. All of it is static. */
 struct proc_file {
@@ -28,13 +83,34 @@ struct proc_file {
 	size_t nr; /**< of items */
 };
 
+#define PROC_FILE(place, name, items)                                  \
+	{                                                              \
+		name, place, items, sizeof(items) / sizeof((items)[0]) \
+	}
+
+/** The files of a subject. */
+struct proc_file_list {
+	const struct proc_file *file;
+	size_t nr;
+};
+
+#define PROC_FILE_LIST(files)                           \
+	{                                               \
+		files, sizeof(files) / sizeof(files[0]) \
+	}
+
+extern const struct proc_file_list proc_task_files;
+extern const struct proc_file_list proc_status_files;
+extern const struct proc_file_list proc_limits_files;
+extern const struct proc_file_list proc_system_files;
+
 /** Return the i-th file, NULL past the last one. */
 const struct proc_file *proc_file_at(size_t i);
 
 /** How the files are looked at. */
 struct proc_view {
 	bool thread;	  /**< in /proc/PID/task/TID; false: a whole process, or the system */
-	bool shows_waits; /**< this kernel's stat tells whether a task waits in a way that is known */
+	unsigned int has; /**< enum proc_feature */
 };
 
 /** Find out how the kernel of an opened target shows its files. */
@@ -53,5 +129,12 @@ void proc_file_columns(const struct proc_view *view, const struct proc_file *fil
  */
 bool proc_file_print(const struct proc_view *view, const struct proc_file *file,
 		     const struct kw_value *values, FILE *out, const char **ret_column, const char **ret_why);
+
+/**
+ * Write a value in a notation that looks at nothing else.
+ *
+ * @return false when it is of a type that can't be written so
+ */
+bool proc_put_value(FILE *out, enum proc_notation notation, const struct kw_value *v);
 
 #endif

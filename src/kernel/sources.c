@@ -11,12 +11,15 @@
 #include "util/error.h"
 
 static const struct kw_field_group task_groups[] = {
-	{ .table = &kw_task_fields },	  { .table = &kw_mm_fields },	   { .table = &kw_cputime_fields },
-	{ .table = &kw_io_fields },	  { .table = &kw_sched_fields },   { .table = &kw_signal_fields },
-	{ .table = &kw_cred_fields },	  { .table = &kw_tty_fields },	   { .table = &kw_pid_ns_fields },
-	{ .table = &kw_affinity_fields }, { .table = &kw_files_fields },   { .table = &kw_name_fields },
-	{ .table = &kw_cgroup_fields },	  { .table = &kw_cmdline_fields }, { .table = &kw_file_path_fields },
-	{ .table = &kw_limits_fields },
+	{ .table = &kw_task_fields },	   { .table = &kw_mm_fields },
+	{ .table = &kw_cputime_fields },   { .table = &kw_io_fields },
+	{ .table = &kw_sched_fields },	   { .table = &kw_signal_fields },
+	{ .table = &kw_cred_fields },	   { .table = &kw_tty_fields },
+	{ .table = &kw_pid_ns_fields },	   { .table = &kw_affinity_fields },
+	{ .table = &kw_files_fields },	   { .table = &kw_name_fields },
+	{ .table = &kw_cgroup_fields },	   { .table = &kw_cmdline_fields },
+	{ .table = &kw_file_path_fields }, { .table = &kw_limits_fields },
+	{ .table = &kw_hardening_fields },
 };
 
 #define NR_TASK_GROUPS (sizeof(task_groups) / sizeof(task_groups[0]))
