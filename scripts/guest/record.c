@@ -95,13 +95,12 @@ static const char *const early_globals[] = {
 	"/sys/kernel/notes",
 	"/sys/kernel/vmcoreinfo",
 	"/sys/kernel/btf/vmlinux",
-	"/proc/slabinfo",
-	"/proc/zoneinfo",
 	"/proc/pagetypeinfo",
 };
 static const char *const late_globals[] = {
-	"/proc/buddyinfo", "/proc/vmstat",     "/proc/meminfo",	 "/proc/schedstat", "/proc/timer_list",
-	"/proc/loadavg",   "/proc/interrupts", "/proc/softirqs", "/proc/stat",	    "/proc/uptime",
+	"/proc/slabinfo",   "/proc/zoneinfo",  "/proc/buddyinfo",  "/proc/vmstat",
+	"/proc/meminfo",    "/proc/schedstat", "/proc/timer_list", "/proc/loadavg",
+	"/proc/interrupts", "/proc/softirqs",  "/proc/stat",	   "/proc/uptime",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
