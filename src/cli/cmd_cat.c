@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/proc_maker.h"
 #include "cli/proc_text.h"
 
 #define MAX_FILES 64
@@ -116,6 +117,15 @@ static void name_file(const struct printing *p, const struct kw_row_identity *ro
 	fputs(file->name, stderr);
 }
 
+/* Write the text of a file; on failure say what is missing in *what and *why, which are m's when it is made. */
+static bool write_file(struct printing *p, const struct proc_file *file, const struct kw_value *values,
+		       struct proc_maker *m, const char **what, const char **why)
+{
+	*what = m->what;
+	*why = m->why;
+	return file->make ? file->make(m) : proc_file_print(&p->view, file, values, m->out, what, why);
+}
+
 static bool print_file(struct printing *p, const struct proc_file *file, const struct kw_value *values,
 		       const struct kw_row_identity *row)
 {
@@ -123,11 +133,12 @@ static bool print_file(struct printing *p, const struct proc_file *file, const s
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
+	struct proc_maker m = { .ctx = p->cli->ctx, .out = out };
 	bool whole;
 
 	if (!out)
 		return false;
-	whole = proc_file_print(&p->view, file, values, out, &column, &why);
+	whole = write_file(p, file, values, &m, &column, &why);
 	if (fclose(out) != 0) {
 		free(text);
 		return false;
@@ -203,18 +214,47 @@ static kw_status walk(struct printing *p, const char *columns)
 	return status;
 }
 
+/* All files of the path, of all rows of its place. */
+static kw_status print_rows(struct printing *p)
+{
+	char *columns = columns_of(p);
+	kw_status status;
+
+	p->full = !columns;
+	if (p->full)
+		return KW_OK;
+	status = walk(p, columns);
+	free(columns);
+	return status;
+}
+
+/* Files of the system come one by one: most of them are more than one row. */
+static kw_status print_system(struct printing *p)
+{
+	static const struct kw_row_identity none;
+	const struct path *path = p->path;
+	kw_status status = KW_OK;
+
+	for (size_t i = 0; !status && !p->full && i < path->nr; i++) {
+		struct path one = { .files = { path->files[i] }, .nr = 1 };
+
+		p->path = &one;
+		if (path->files[i]->make)
+			p->full = !print_file(p, path->files[i], NULL, &none);
+		else
+			status = print_rows(p);
+	}
+	p->path = path;
+	return status;
+}
+
 static int print_path(struct cli *cli, const struct path *path, const char *arg)
 {
 	struct printing p = { .cli = cli, .path = path, .terminal = isatty(STDOUT_FILENO) };
 	kw_status status;
-	char *columns;
 
 	proc_view_init(cli->ctx, path->tid, &p.view);
-	columns = columns_of(&p);
-	if (!columns)
-		return out_of_memory();
-	status = walk(&p, columns);
-	free(columns);
+	status = path->pid ? print_rows(&p) : print_system(&p);
 	if (status)
 		return cli_fail(cli, status);
 	if (p.full)
@@ -303,7 +343,8 @@ const struct command cmd_cat = {
 	"    kwalk cat '/proc/[0-9]*/stat'\n"
 	"    kwalk cat '/proc/1/task/*/schedstat' /proc/loadavg\n"
 	"\n"
-	"In /proc: loadavg, uptime, version, cmdline. In /proc/PID and /proc/PID/task/TID:\n"
+	"In /proc: loadavg, uptime, version, cmdline, stat, meminfo, vmstat, buddyinfo,\n"
+	"interrupts, softirqs, modules, filesystems. In /proc/PID and /proc/PID/task/TID:\n"
 	"stat, statm, status, io, schedstat, comm, cmdline, limits,\n"
 	"oom_score_adj, loginuid, sessionid, personality.\n",
 };

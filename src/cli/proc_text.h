@@ -50,6 +50,8 @@ enum proc_feature {
 	PROC_HAS_SPECULATION = 8, /**< status tells of speculation at indirect branches: since 5.11 */
 };
 
+struct proc_maker;
+
 struct proc_item {
 	const char *before;
 	const char *column;
@@ -81,11 +83,13 @@ struct proc_file {
 	enum proc_place place;
 	const struct proc_item *items;
 	size_t nr; /**< of items */
+	bool (*make)(
+		struct proc_maker *m); /**< writes the whole text instead of the items: see proc_maker.h */
 };
 
-#define PROC_FILE(place, name, items)                                  \
-	{                                                              \
-		name, place, items, sizeof(items) / sizeof((items)[0]) \
+#define PROC_FILE(place, name, items)                                        \
+	{                                                                    \
+		name, place, items, sizeof(items) / sizeof((items)[0]), NULL \
 	}
 
 /** The files of a subject. */

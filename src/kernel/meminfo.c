@@ -42,6 +42,7 @@ enum {
 	MLOCKED,
 	SWAP_TOTAL,
 	SWAP_FREE,
+	ZSWAP,
 	ZSWAPPED,
 	DIRTY,
 	WRITEBACK,
@@ -60,6 +61,7 @@ enum {
 	WRITEBACK_TMP,
 	COMMIT_LIMIT,
 	COMMITTED,
+	VMALLOC_TOTAL,
 	VMALLOC_USED,
 	PERCPU,
 	HARDWARE_CORRUPTED,
@@ -119,6 +121,8 @@ static const struct kw_field_def fields[NR_FIELDS] = {
 	[MLOCKED] = MEM("mlocked", "MLOCKED", "Mlocked", "locked by programs", "NR_MLOCK"),
 	[SWAP_TOTAL] = MEM("swap_total", "SWAP", "SwapTotal", "swap there is", "total_swap_pages"),
 	[SWAP_FREE] = MEM("swap_free", "SWAPFREE", "SwapFree", "swap that is not in use", "nr_swap_pages"),
+	[ZSWAP] = MEM("zswap", "ZSWAP", "Zswap", "what zswap takes for that",
+		      "zswap_pool_total_size, zswap_pools"),
 	[ZSWAPPED] = MEM("zswapped", "ZSWAPPED", "Zswapped", "swapped out into compressed memory",
 			 "zswap_stored_pages"),
 	[DIRTY] = MEM("dirty", "DIRTY", "Dirty,nr_dirty", "waits to be written", "NR_FILE_DIRTY"),
@@ -154,6 +158,8 @@ static const struct kw_field_def fields[NR_FIELDS] = {
 			     "computed from sysctl_overcommit_ratio or _kbytes"),
 	[COMMITTED] =
 		MEM("committed", "COMMITTED", "Committed_AS", "how much is promised", "vm_committed_as"),
+	[VMALLOC_TOTAL] = MEM("vmalloc_total", "VMALLOCTOTAL", "VmallocTotal", "addresses that vmalloc has",
+			      "constant of the paging mode: pgdir_shift"),
 	[VMALLOC_USED] = MEM("vmalloc_used", "VMALLOC", "VmallocUsed", "mapped by vmalloc",
 			     "nr_vmalloc_pages, NR_VMALLOC"),
 	[PERCPU] = MEM("percpu", "PERCPU", "Percpu", "per-CPU memory", "pcpu_nr_populated * pcpu_nr_units"),
@@ -273,6 +279,7 @@ enum {
 	HSTATE_COUNT,
 	SWAPPER_SPACES,
 	SWAPPER_COUNTS,
+	PGDIR_SHIFT,
 	NR_SYMBOLS
 };
 
@@ -289,6 +296,7 @@ static const char *const symbol_names[NR_SYMBOLS] = {
 	[HSTATE_COUNT] = "hugetlb_max_hstate",
 	[SWAPPER_SPACES] = "swapper_spaces",
 	[SWAPPER_COUNTS] = "nr_swapper_spaces",
+	[PGDIR_SHIFT] = "pgdir_shift",
 };
 
 struct mem_layout {
@@ -624,6 +632,15 @@ static kw_status read_commit_limit(kw_ctx *ctx, const struct mem_layout *l, cons
 	return KW_OK;
 }
 
+/* The kernel's last byte is one less. Without the variable there are four levels of page tables. */
+static uint64_t vmalloc_size(kw_ctx *ctx, const struct mem_layout *l)
+{
+	uint64_t shift = 0;
+	bool five_levels = read_symbol(ctx, l, PGDIR_SHIFT, 4, &shift) == KW_OK && shift == 48;
+
+	return ((five_levels ? 12800ULL : 32ULL) << 40) - 1;
+}
+
 void kw_meminfo_read(struct kw_row *row, const void *layout, struct kw_value *values)
 {
 	const struct mem_layout *l = layout;
@@ -645,6 +662,10 @@ void kw_meminfo_read(struct kw_row *row, const void *layout, struct kw_value *va
 	if (!status)
 		status = read_symbol(row->ctx, l, PCPU_UNITS, 4, &units);
 	set(&values[PERCPU], status, pages * units * KW_PAGE_SIZE);
+	if (values[VMALLOC_USED].type == KW_VAL_UINT)
+		kw_set_uint(&values[VMALLOC_TOTAL], vmalloc_size(row->ctx, l));
+	status = kw_zswap_size(row->ctx, row->kernel, &pages);
+	set(&values[ZSWAP], status, pages);
 }
 
 const struct kw_field_table kw_meminfo_fields = { fields, NR_FIELDS };

@@ -8,10 +8,12 @@
 #include "kernel/list.h"
 #include "kernel/source.h"
 #include "memory/memory.h"
+#include "type/types.h"
 #include "util/error.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MAX_MODULES  100000
+#define MAX_TAINTS   32 /* kinds, of which there are 20 */
 #define MAX_NAME     64 /* MODULE_NAME_LEN is 56 */
 
 /* enum module_state */
@@ -80,19 +82,27 @@ static const struct kw_field_def path_fields[] = {
 };
 
 struct module_layout {
-	uint64_t modules; /* struct list_head */
-	uint64_t list, name, state, source_list;
+	uint64_t modules;				     /* struct list_head */
+	uint64_t taint_flags, taint_size, letter, of_module; /* array of struct taint_flag */
+	uint64_t list, name, state, taints, source_list;
 	uint64_t use_list, use_source; /* struct module_use */
 };
 
 static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layout)
 {
 	struct module_layout *l = layout;
-	struct kw_symbol_query q = { "modules", KW_NO_ADDR };
+	struct kw_symbol_query q[] = { { "modules", KW_NO_ADDR }, { "taint_flags", KW_NO_ADDR } };
+	const struct kw_type *type;
 
 	(void)kernel;
-	kw_symbol_addresses(ctx, &q, 1);
-	l->modules = q.addr;
+	kw_symbol_addresses(ctx, q, COUNT(q));
+	l->modules = q[0].addr;
+	l->taint_flags = q[1].addr;
+	l->taints = kw_offset_or_none(ctx, "module", "taints");
+	l->letter = kw_offset_or_none(ctx, "taint_flag", "c_true");
+	l->of_module = kw_offset_or_none(ctx, "taint_flag", "module");
+	if (kw_type_find(ctx, "struct taint_flag", &type) == KW_OK)
+		l->taint_size = type->size;
 	l->list = kw_offset_or_none(ctx, "module", "list");
 	l->name = kw_offset_or_none(ctx, "module", "name");
 	l->state = kw_offset_or_none(ctx, "module", "state");
@@ -104,9 +114,14 @@ static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layo
 
 static const struct kw_subject subject = { sizeof(struct module_layout), resolve };
 
+enum { USERS, FLAGS };
+
 static const struct kw_field_def user_fields[] = {
-	KW_READ_FIELD("users", "USED BY", "", STRING, NONE, PLAIN, POINTER,
-		      "modules that use it, separated by commas", "module.source_list"),
+	[USERS] = KW_READ_FIELD("users", "USED BY", "", STRING, NONE, PLAIN, POINTER,
+				"modules that use it, separated by commas", "module.source_list"),
+	[FLAGS] = KW_READ_FIELD("flags", "FLAGS", "", STRING, NONE, PLAIN, OBJECT,
+				"letters of its taints, - while it goes, + while it comes: (OE)",
+				"module.taints, taint_flags[]"),
 };
 
 struct users {
@@ -131,24 +146,73 @@ static bool add_user(kw_ctx *ctx, uint64_t use, void *arg)
 	return !users->status && users->used < sizeof(users->text) - MAX_NAME - 1;
 }
 
-static void read_users(struct kw_row *row, const void *layout, struct kw_value *values)
+static void set_users(struct kw_row *row, const struct module_layout *l, struct kw_value *out)
 {
-	struct users users = { .layout = layout };
-	const struct module_layout *l = layout;
+	struct users users = { .layout = l };
 	kw_status status;
 
 	if (l->source_list == KW_NO_ADDR || l->use_list == KW_NO_ADDR || l->use_source == KW_NO_ADDR ||
 	    l->name == KW_NO_ADDR) {
-		kw_set_absent(&values[0], KW_ABSENT_NO_MEMBER);
+		kw_set_absent(out, KW_ABSENT_NO_MEMBER);
 		return;
 	}
 	status = kw_list_each(row->ctx, row->task + l->source_list, l->use_list, MAX_MODULES, add_user,
 			      &users);
 	status = status ? status : users.status;
 	if (status)
-		kw_set_absent(&values[0], kw_absent_of_status(status));
+		kw_set_absent(out, kw_absent_of_status(status));
 	else
-		kw_set_row_text(row, &values[0], users.text);
+		kw_set_row_text(row, out, users.text);
+}
+
+/* Add the letter of a taint; until 6.19 or so those that are the kernel's alone were told apart, and have none here. */
+static kw_status add_letter(kw_ctx *ctx, const struct module_layout *l, unsigned int bit, char **at)
+{
+	uint64_t flag = l->taint_flags + bit * l->taint_size;
+	char letter, of_module = 1;
+	kw_status status = kw_read(ctx, flag + l->letter, &letter, 1);
+
+	if (!status && l->of_module != KW_NO_ADDR)
+		status = kw_read(ctx, flag + l->of_module, &of_module, 1);
+	if (!status && of_module)
+		*(*at)++ = letter;
+	return status;
+}
+
+static void set_flags(struct kw_row *row, const struct module_layout *l, struct kw_value *out)
+{
+	char text[MAX_TAINTS + 8] = "(", *at = text + 1;
+	uint64_t taints;
+	uint32_t now;
+	kw_status status;
+
+	if (l->taint_flags == KW_NO_ADDR || !l->taint_size || l->letter == KW_NO_ADDR ||
+	    l->taints == KW_NO_ADDR || l->state == KW_NO_ADDR) {
+		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
+		return;
+	}
+	status = kw_read_u64(row->ctx, row->task + l->taints, &taints);
+	if (!status)
+		status = kw_read_u32(row->ctx, row->task + l->state, &now);
+	for (unsigned int bit = 0; !status && bit < MAX_TAINTS; bit++)
+		if (taints >> bit & 1)
+			status = add_letter(row->ctx, l, bit, &at);
+	if (status) {
+		kw_set_absent(out, kw_absent_of_status(status));
+		return;
+	}
+	if (taints && now == GOING)
+		*at++ = '-';
+	if (taints && now == COMING)
+		*at++ = '+';
+	strcpy(at, ")");
+	kw_set_row_text(row, out, taints ? text : "");
+}
+
+static void read_users(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	set_users(row, layout, &values[USERS]);
+	set_flags(row, layout, &values[FLAGS]);
 }
 
 static const struct kw_field_table path_table = { path_fields, COUNT(path_fields) };

@@ -105,6 +105,11 @@ extern const struct kw_subject kw_meminfo_subject;
 /** Read the group. */
 void kw_meminfo_read(struct kw_row *row, const void *layout, struct kw_value *values);
 
+/* zswap.c */
+
+/** Read how many bytes zswap takes. KW_NOTFOUND when this kernel has none, or another allocator than zsmalloc. */
+kw_status kw_zswap_size(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t *ret);
+
 /* What several subjects need. */
 
 /** Address of a per-CPU variable on a CPU; KW_NO_ADDR for an impossible CPU, or when `symbol` is that. */

@@ -163,7 +163,19 @@ static void read_clock(struct kw_row *row, const void *layout, struct kw_value *
 	kw_set_uint(&values[NOW], clock.realtime);
 }
 
-enum { LOAD1, LOAD5, LOAD15, THREADS, LAST_PID, PROCESSES, JIFFIES_64, CPUS, CPUS_ONLINE, PAGE_SIZE };
+enum {
+	LOAD1,
+	LOAD5,
+	LOAD15,
+	THREADS,
+	LAST_PID,
+	PROCESSES,
+	JIFFIES_64,
+	CPUS,
+	CPUS_ONLINE,
+	NR_IRQS,
+	PAGE_SIZE
+};
 
 static const struct kw_field_def load_fields[] = {
 	[LOAD1] = KW_READ_FIELD("load1", "LOAD1", "", FLOAT, NONE, PLAIN, OBJECT,
@@ -184,12 +196,14 @@ static const struct kw_field_def load_fields[] = {
 			       "__cpu_possible_mask"),
 	[CPUS_ONLINE] = KW_READ_FIELD("cpus_online", "ONLINE", "", UINT, COUNT, PLAIN, OBJECT, "CPUs in use",
 				      "__cpu_online_mask"),
+	[NR_IRQS] = KW_READ_FIELD("nr_irqs", "NRIRQS", "", UINT, COUNT, PLAIN, OBJECT,
+				  "numbers of interrupts that may be given", "nr_irqs, total_nr_irqs"),
 	[PAGE_SIZE] = KW_READ_FIELD("page_size", "PAGESIZE", "PageSize", UINT, BYTES, PLAIN, OBJECT,
 				    "bytes of a page", "constant on x86"),
 };
 
 struct load_layout {
-	uint64_t avenrun, nr_threads, total_forks, jiffies_64, idr_next;
+	uint64_t avenrun, nr_threads, total_forks, jiffies_64, nr_irqs, idr_next;
 	const struct kw_cpu_layout *cpu;
 };
 
@@ -197,10 +211,9 @@ static kw_status resolve_load(kw_ctx *ctx, const struct kw_kernel *kernel, void 
 {
 	struct load_layout *l = layout;
 	struct kw_symbol_query q[] = {
-		{ "avenrun", KW_NO_ADDR },
-		{ "nr_threads", KW_NO_ADDR },
-		{ "total_forks", KW_NO_ADDR },
-		{ "jiffies_64", KW_NO_ADDR },
+		{ "avenrun", KW_NO_ADDR },     { "nr_threads", KW_NO_ADDR },
+		{ "total_forks", KW_NO_ADDR }, { "jiffies_64", KW_NO_ADDR },
+		{ "nr_irqs", KW_NO_ADDR },     { "total_nr_irqs", KW_NO_ADDR }, /* since 6.13 */
 	};
 
 	kw_symbol_addresses(ctx, q, COUNT(q));
@@ -208,6 +221,7 @@ static kw_status resolve_load(kw_ctx *ctx, const struct kw_kernel *kernel, void 
 	l->nr_threads = q[1].addr;
 	l->total_forks = q[2].addr;
 	l->jiffies_64 = q[3].addr;
+	l->nr_irqs = q[5].addr == KW_NO_ADDR ? q[4].addr : q[5].addr;
 	l->idr_next = kw_offset_or_none(ctx, "pid_namespace", "idr.idr_next");
 	l->cpu = kw_layout_get(ctx, kernel, &kw_cpu_subject);
 	return l->cpu ? KW_OK : ctx->status;
@@ -250,6 +264,7 @@ static void read_load(struct kw_row *row, const void *layout, struct kw_value *v
 	kw_read_global(row->ctx, l->nr_threads, 4, &values[THREADS]);
 	kw_read_global(row->ctx, l->total_forks, 8, &values[PROCESSES]);
 	kw_read_global(row->ctx, l->jiffies_64, 8, &values[JIFFIES_64]);
+	kw_read_global(row->ctx, l->nr_irqs, 4, &values[NR_IRQS]);
 	kw_read_global(row->ctx, next, 4, &values[LAST_PID]);
 	if (values[LAST_PID].type == KW_VAL_UINT)
 		kw_set_int(&values[LAST_PID], (int64_t)values[LAST_PID].u - 1);

@@ -25,6 +25,20 @@ MOVING = {
 }
 
 
+# How far a gauge may have moved, in pages: what the recorder uses and the kernel frees meanwhile.
+MOVES = {
+    "nr_free_pages": 300, "nr_free_pages_blocks": 1024, "nr_zone_inactive_anon": 64, "nr_zone_active_anon": 64,
+    "nr_inactive_anon": 64, "nr_active_anon": 64, "nr_anon_pages": 64, "nr_slab_reclaimable": 64,
+    "nr_slab_unreclaimable": 64, "nr_dirty_threshold": 100, "nr_dirty_background_threshold": 100,
+}
+
+# The same of /proc/meminfo, in KiB.
+MEM_MOVES = {
+    "MemFree": 1200, "MemAvailable": 1200, "Inactive": 256, "Active": 256, "Inactive(anon)": 256, "Active(anon)": 256,
+    "AnonPages": 256, "Slab": 256, "SReclaimable": 256, "SUnreclaim": 256, "KReclaimable": 256, "Committed_AS": 256,
+}
+
+
 def parse_stat(raw):
     """Split /proc/PID/stat; the name may hold anything, so it ends at the last parenthesis."""
     close = raw.rindex(b")")
