@@ -248,12 +248,33 @@ static kw_status print_system(struct printing *p)
 	return status;
 }
 
-static int print_path(struct cli *cli, const struct path *path, const char *arg)
+static int no_match(const char *arg, const char *why)
+{
+	fflush(stdout);
+	fprintf(stderr, "kwalk: %s: %s\n", arg, why);
+	return EXIT_NO_MATCH;
+}
+
+/* Leave out what the kernel has no such file for. */
+static void keep_known(const struct proc_view *view, struct path *path)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < path->nr; i++)
+		if (proc_view_has(view, path->files[i]))
+			path->files[nr++] = path->files[i];
+	path->nr = nr;
+}
+
+static int print_path(struct cli *cli, struct path *path, const char *arg)
 {
 	struct printing p = { .cli = cli, .path = path, .terminal = isatty(STDOUT_FILENO) };
 	kw_status status;
 
 	proc_view_init(cli->ctx, path->tid, &p.view);
+	keep_known(&p.view, path);
+	if (!path->nr)
+		return no_match(arg, "this kernel has no such file");
 	status = path->pid ? print_rows(&p) : print_system(&p);
 	if (status)
 		return cli_fail(cli, status);
@@ -263,9 +284,7 @@ static int print_path(struct cli *cli, const struct path *path, const char *arg)
 		return EXIT_INCOMPLETE;
 	if (p.printed)
 		return EXIT_OK;
-	fflush(stdout);
-	fprintf(stderr, "kwalk: %s: there is no such %s\n", arg, path->tid ? "thread" : "process");
-	return EXIT_NO_MATCH;
+	return no_match(arg, path->tid ? "there is no such thread" : "there is no such process");
 }
 
 static int unsupported(const char *arg, const struct command *command)
@@ -286,7 +305,7 @@ static int unsupported(const char *arg, const struct command *command)
 	return cli_usage(command, "\"%s\" is not supported; what is, in %s", arg, known);
 }
 
-static int print_all(struct cli *cli, const struct path *paths, char **args, size_t nr)
+static int print_all(struct cli *cli, struct path *paths, char **args, size_t nr)
 {
 	int code = cli_open(cli), next;
 
@@ -346,5 +365,5 @@ const struct command cmd_cat = {
 	"In /proc: loadavg, uptime, version, cmdline, stat, meminfo, vmstat, buddyinfo,\n"
 	"interrupts, softirqs, modules, filesystems. In /proc/PID and /proc/PID/task/TID:\n"
 	"stat, statm, status, io, schedstat, comm, cmdline, limits,\n"
-	"oom_score_adj, loginuid, sessionid, personality.\n",
+	"oom_score_adj, loginuid, sessionid, personality, cgroup, cpuset.\n",
 };

@@ -62,9 +62,10 @@ static bool put_text(FILE *out, enum proc_notation notation, const struct kw_val
 	case PROC_ESCAPED: put_escaped(out, v); break;
 	case PROC_TABS: put_words(out, v, '\t'); break;
 	case PROC_STATE: put_state(out, v); break;
+	case PROC_LINES:
 	case PROC_WORDS:
 		fwrite(v->str, 1, v->len, out);
-		fputs(v->len ? " " : "", out);
+		fputs(!v->len ? "" : notation == PROC_LINES ? "\n" : " ", out);
 		break;
 	default: fwrite(v->str, 1, v->len, out);
 	}

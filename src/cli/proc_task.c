@@ -96,6 +96,11 @@ static const struct proc_item sessionid_items[] = { VALUE("", "sessionid", PROC_
 
 static const struct proc_item personality_items[] = { VALUE("", "personality", PROC_HEX8), TEXT_ONLY("\n") };
 
+/* Without any hierarchy, not even that of version 2, there is no line. */
+static const struct proc_item cgroup_items[] = { VALUE("", "cgroups", PROC_LINES) };
+
+static const struct proc_item cpuset_items[] = { VALUE("", "cpuset", PROC_TEXT), TEXT_ONLY("\n") };
+
 static const struct proc_file files[] = {
 	PROC_FILE(PROC_TASK, "stat", stat_items),
 	PROC_FILE(PROC_TASK, "statm", statm_items),
@@ -107,6 +112,8 @@ static const struct proc_file files[] = {
 	PROC_FILE(PROC_TASK, "loginuid", loginuid_items),
 	PROC_FILE(PROC_TASK, "sessionid", sessionid_items),
 	PROC_FILE(PROC_TASK, "personality", personality_items),
+	PROC_FILE(PROC_TASK, "cgroup", cgroup_items),
+	PROC_FILE_WHERE(PROC_TASK, "cpuset", cpuset_items, PROC_HAS_CPUSET),
 };
 
 const struct proc_file_list proc_task_files = PROC_FILE_LIST(files);

@@ -61,6 +61,13 @@ void proc_view_init(kw_ctx *ctx, bool thread, struct proc_view *ret)
 		ret->has |= PROC_HAS_UNTAG_MASK;
 	if (has_member(ctx, "struct thread_info", "syscall_work"))
 		ret->has |= PROC_HAS_SPECULATION;
+	if (has_symbol(ctx, "proc_cpuset_show"))
+		ret->has |= PROC_HAS_CPUSET;
+}
+
+bool proc_view_has(const struct proc_view *view, const struct proc_file *file)
+{
+	return (view->has & file->wants) == file->wants;
 }
 
 /* What has no column gets the first one once more, which nobody looks at. */

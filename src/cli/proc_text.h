@@ -24,6 +24,7 @@ enum proc_notation {
 	PROC_TEXT,
 	PROC_ESCAPED, /**< text with \n and \\ in the place of line ends and backslashes */
 	PROC_TABS,    /**< words with tabs between */
+	PROC_LINES,   /**< text with an end of line behind it, unless it is empty */
 	PROC_WORDS,   /**< words with a blank behind each */
 	PROC_STATE,   /**< the letter of a state, and its name in parentheses */
 	PROC_DECIMAL,
@@ -47,6 +48,7 @@ enum proc_feature {
 	PROC_HAS_WAITS = 1,	  /**< stat tells whether a task waits, in a way that is known: since 5.16 */
 	PROC_HAS_KTHREAD = 2,	  /**< status tells whether it is a kernel thread: since 6.5 */
 	PROC_HAS_UNTAG_MASK = 4,  /**< status tells what bits of a pointer are an address: since 6.4 */
+	PROC_HAS_CPUSET = 16,	  /**< there is a file cpuset: CONFIG_PROC_PID_CPUSET */
 	PROC_HAS_SPECULATION = 8, /**< status tells of speculation at indirect branches: since 5.11 */
 };
 
@@ -82,15 +84,17 @@ struct proc_file {
 	const char *name;
 	enum proc_place place;
 	const struct proc_item *items;
-	size_t nr; /**< of items */
+	size_t nr;	    /**< of items */
+	unsigned int wants; /**< where the kernel has these features: enum proc_feature */
 	bool (*make)(
 		struct proc_maker *m); /**< writes the whole text instead of the items: see proc_maker.h */
 };
 
-#define PROC_FILE(place, name, items)                                        \
-	{                                                                    \
-		name, place, items, sizeof(items) / sizeof((items)[0]), NULL \
+#define PROC_FILE_WHERE(place, name, items, wants)                                  \
+	{                                                                           \
+		name, place, items, sizeof(items) / sizeof((items)[0]), wants, NULL \
 	}
+#define PROC_FILE(place, name, items) PROC_FILE_WHERE(place, name, items, 0)
 
 /** The files of a subject. */
 struct proc_file_list {
@@ -119,6 +123,9 @@ struct proc_view {
 
 /** Find out how the kernel of an opened target shows its files. */
 void proc_view_init(kw_ctx *ctx, bool thread, struct proc_view *ret);
+
+/** Tell whether that kernel has a file. */
+bool proc_view_has(const struct proc_view *view, const struct proc_file *file);
 
 /** Write the columns that a file needs, separated by commas: file->nr of them. */
 void proc_file_columns(const struct proc_view *view, const struct proc_file *file, FILE *out);

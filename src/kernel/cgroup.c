@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/cgroup.h"
 #include "kernel/source.h"
 #include "memory/memory.h"
 #include "util/text_map.h"
 
-#define MAX_DEPTH  256
-#define MAX_NAME   256
-#define MAX_PATH   4096
-#define CSS_ONLINE 0x2u
+#define MAX_DEPTH 256
+#define MAX_NAME  256
+#define MAX_PATH  4096
 
 struct cgroup_layout {
 	uint64_t name, parent; /* of struct kernfs_node */
@@ -107,7 +107,7 @@ static kw_status write_path(kw_ctx *ctx, const struct cgroup_layout *l, uint64_t
 	return KW_FAILED;
 }
 
-static void put_path(struct kw_row *row, uint64_t node, struct kw_value *out)
+void kw_cgroup_path(struct kw_row *row, uint64_t node, struct kw_value *out)
 {
 	const struct cgroup_layout *l = kw_layout_get(row->ctx, row->kernel, &cgroups);
 	struct kw_text_map *paths = get_paths(row);
@@ -144,8 +144,8 @@ static void cgroup(struct kw_row *row, const struct kw_value *in, struct kw_valu
 
 	if (kw_pass_absent(in, 1, out))
 		return;
-	put_path(row, in[0].u, out);
-	if (out->type == KW_VAL_ABSENT || in[1].type == KW_VAL_ABSENT || in[1].u & CSS_ONLINE)
+	kw_cgroup_path(row, in[0].u, out);
+	if (out->type == KW_VAL_ABSENT || in[1].type == KW_VAL_ABSENT || in[1].u & KW_CSS_ONLINE)
 		return;
 	memcpy(text, out->str, out->len);
 	memcpy(text + out->len, deleted, sizeof(deleted) - 1);
@@ -155,7 +155,7 @@ static void cgroup(struct kw_row *row, const struct kw_value *in, struct kw_valu
 static void cpuset(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
 {
 	if (!kw_pass_absent(in, 1, out))
-		put_path(row, in[0].u, out);
+		kw_cgroup_path(row, in[0].u, out);
 }
 
 #define PATH KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN, KW_SCOPE_BOTH, KW_COST_WALK

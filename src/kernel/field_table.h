@@ -53,6 +53,7 @@ extern const struct kw_field_table kw_cmdline_fields;
 extern const struct kw_field_table kw_file_path_fields;
 extern const struct kw_field_table kw_limits_fields;
 extern const struct kw_field_table kw_hardening_fields;
+extern const struct kw_field_table kw_hierarchy_fields;
 
 /** Return the definition behind a public field. */
 const struct kw_field_def *kw_field_def(const struct kw_field *field);

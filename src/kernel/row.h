@@ -18,11 +18,12 @@
 
 /** Subjects that keep something. */
 enum kw_keep {
-	KW_KEEP_CGROUPS, /* cgroup.c */
-	KW_KEEP_MASKS,	 /* affinity.c */
-	KW_KEEP_GROUPS,	 /* cred.c */
-	KW_KEEP_PIDS,	 /* pid_ns.c */
-	KW_KEEP_SIGNALS, /* signal.c */
+	KW_KEEP_CGROUPS,     /* cgroup.c */
+	KW_KEEP_HIERARCHIES, /* hierarchy.c */
+	KW_KEEP_MASKS,	     /* affinity.c */
+	KW_KEEP_GROUPS,	     /* cred.c */
+	KW_KEEP_PIDS,	     /* pid_ns.c */
+	KW_KEEP_SIGNALS,     /* signal.c */
 	KW_KEEP_NR,
 };
 
