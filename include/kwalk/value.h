@@ -46,6 +46,7 @@ enum kw_absent {
 	KW_ABSENT_SWAPPED,	  /**< the page is swapped out */
 	KW_ABSENT_TORN,		  /**< changed while it was read, again and again */
 	KW_ABSENT_NOT_APPLICABLE, /**< has no meaning for this row */
+	KW_ABSENT_NOT_KNOWN,	  /**< there is one, and how the kernel makes it is not known */
 	KW_ABSENT_NR
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* /proc/modules and /proc/filesystems. */
+/* /proc/modules, /proc/filesystems and /proc/mounts. */
 #include "cli/proc_maker.h"
 
 enum { NAME, SIZE, REFCNT, USERS, PERMANENT, STATE, ADDRESS, FLAGS };
@@ -39,4 +39,25 @@ static void put_filesystem(struct proc_maker *m, const struct kw_value *values, 
 bool proc_make_filesystems(struct proc_maker *m)
 {
 	return proc_rows(m, "filesystems", "name,device", 0, put_filesystem, NULL);
+}
+
+/* Blanks, and what would be taken for the beginning of an escape or a comment, are octal. */
+static void put_mount(struct proc_maker *m, const struct kw_value *values, void *arg)
+{
+	static const struct kw_value none = { .str = "none", .len = 4 };
+	const struct kw_value *device = &values[0], *own = &values[4];
+
+	(void)arg;
+	proc_put_escaped(m->out, device->type == KW_VAL_ABSENT ? &none : device, " \t\n\\#");
+	fputc(' ', m->out);
+	proc_put_escaped(m->out, &values[1], " \t\n\\");
+	fputc(' ', m->out);
+	proc_put_escaped(m->out, &values[2], " \t\n\\#");
+	fprintf(m->out, " %.*s%s%.*s 0 0\n", (int)values[3].len, values[3].str, own->len ? "," : "",
+		(int)own->len, own->str);
+}
+
+bool proc_make_mounts(struct proc_maker *m)
+{
+	return proc_rows(m, "mounts", "device,path,type,options,own_options,id", 1, put_mount, NULL);
 }

@@ -41,6 +41,7 @@ static const struct proc_file files[] = {
 	MADE(softirqs),
 	MADE(modules),
 	MADE(filesystems),
+	MADE(mounts),
 };
 
 const struct proc_file_list proc_system_files = PROC_FILE_LIST(files);

@@ -6,12 +6,13 @@
  *     mnt_namespace.list until 6.7; a red-black tree, .mounts, since 6.8
  *
  * A mount's path is put together from its end: names of dentries up to the root of a mount, then on from the mount point in
- * the mount above. Options that a file system prints itself (size=, mode=) are code, and not known here.
+ * the mount above.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "kernel/list.h"
+#include "kernel/mount_options.h"
 #include "kernel/source.h"
 #include "memory/memory.h"
 #include "type/types.h"
@@ -253,6 +254,12 @@ static void options(struct kw_row *row, const struct kw_value *in, struct kw_val
 	kw_set_row_text(row, out, text);
 }
 
+static void own_options(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
+{
+	if (!kw_pass_absent(in, 1, out))
+		kw_mount_own_options(row, in[0].u, out);
+}
+
 static const struct kw_field_def other_fields[] = {
 	KW_PATH_FIELD("id", "ID", INT, NONE, PLAIN, OBJECT, "number of the mount", "mount.mnt_id", "mnt_id",
 		      NULL),
@@ -270,6 +277,12 @@ static const struct kw_field_def other_fields[] = {
 	    "vfsmount.mnt_flags, super_block.s_flags" },
 	  { "mnt.mnt_flags", "mnt.mnt_sb.s_flags" },
 	  options,
+	  0 },
+	{ { "own_options", "OWN OPTIONS", "", KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN, KW_SCOPE_ROW,
+	    KW_COST_POINTER, "options that only this kind of file system has: size=, mode=, ...",
+	    "super_block.s_op->show_options, s_fs_info" },
+	  { "mnt.mnt_sb" },
+	  own_options,
 	  0 },
 };
 

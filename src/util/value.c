@@ -19,6 +19,7 @@ const char *kw_absent_text(enum kw_absent reason)
 		[KW_ABSENT_SWAPPED] = "the page is swapped out",
 		[KW_ABSENT_TORN] = "changed again and again while it was read",
 		[KW_ABSENT_NOT_APPLICABLE] = "does not apply here",
+		[KW_ABSENT_NOT_KNOWN] = "not known how the kernel makes it",
 	};
 
 	return LOOK_UP(texts, reason, "unknown reason");
