@@ -42,6 +42,7 @@ static const struct proc_file files[] = {
 	MADE(modules),
 	MADE(filesystems),
 	MADE(mounts),
+	MADE(slabinfo),
 };
 
 const struct proc_file_list proc_system_files = PROC_FILE_LIST(files);

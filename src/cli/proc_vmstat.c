@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* /proc/vmstat and /proc/buddyinfo. */
+/* /proc/vmstat, /proc/buddyinfo and /proc/slabinfo. */
 #include <string.h>
 
 #include "cli/proc_maker.h"
@@ -50,4 +50,26 @@ bool proc_make_buddyinfo(struct proc_maker *m)
 		return false;
 	fputs(begun ? "\n" : "", m->out);
 	return true;
+}
+
+/* SLUB has neither tunables nor slabs without an object. */
+static void put_cache(struct proc_maker *m, const struct kw_value *values, void *arg)
+{
+	(void)arg;
+	fprintf(m->out, "%-17.*s %6" PRIu64 " %6" PRIu64 " %6" PRIu64 " %4" PRIu64 " %4" PRIu64,
+		(int)values[0].len, values[0].str, values[1].u, values[2].u, values[3].u, values[4].u,
+		values[5].u);
+	fprintf(m->out, " : tunables %4d %4d %4d : slabdata %6" PRIu64 " %6" PRIu64 " %6d\n", 0, 0, 0,
+		values[6].u, values[6].u, 0);
+}
+
+bool proc_make_slabinfo(struct proc_maker *m)
+{
+	fputs("slabinfo - version: 2.1\n"
+	      "# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab>"
+	      " : tunables <limit> <batchcount> <sharedfactor>"
+	      " : slabdata <active_slabs> <num_slabs> <sharedavail>\n",
+	      m->out);
+	return proc_rows(m, "slabs", "name,active,objects,slot_size,per_slab,pages,slabs", 0, put_cache,
+			 NULL);
 }
