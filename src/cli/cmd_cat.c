@@ -366,5 +366,6 @@ const struct command cmd_cat = {
 	"interrupts, softirqs, modules, filesystems, mounts, slabinfo.\n"
 	"In /proc/PID and /proc/PID/task/TID:\n"
 	"stat, statm, status, io, schedstat, comm, cmdline, limits,\n"
-	"oom_score_adj, loginuid, sessionid, personality, cgroup, cpuset.\n",
+	"oom_score_adj, loginuid, sessionid, personality, cgroup, cpuset,\n"
+	"wchan.\n",
 };

@@ -30,13 +30,13 @@ static const struct proc_item stat_items[] = {
 	VALUE_OR(" ", "start_code", PROC_DECIMAL, NO_MM, "0"),
 	VALUE_OR(" ", "end_code", PROC_DECIMAL, NO_MM, "0"),
 	VALUE_OR(" ", "start_stack", PROC_DECIMAL, NO_MM, "0"),
-	VALUE(" ", "flags", PROC_REGISTER), /* kstkesp */
-	VALUE(" ", "flags", PROC_REGISTER), /* kstkeip */
+	VALUE(" ", "kstkesp", PROC_DECIMAL),
+	VALUE(" ", "kstkeip", PROC_DECIMAL),
 	VALUE(" ", "pending", PROC_SIGNALS),
 	VALUE(" ", "blocked", PROC_SIGNALS),
 	VALUE(" ", "ignored", PROC_SIGNALS),
 	VALUE(" ", "caught", PROC_SIGNALS),
-	VALUE(" ", "task.__state", PROC_WAITS), /* wchan */
+	VALUE_OR(" ", "task.__state", PROC_WAITS, NO_OBJECT, "0"), /* wchan */
 	VALUE(" 0 0 ", "exit_signal", PROC_DECIMAL),
 	VALUE(" ", "psr", PROC_DECIMAL),
 	VALUE_OR(" ", "rtprio", PROC_DECIMAL, NO_OBJECT, "0"),
@@ -101,6 +101,8 @@ static const struct proc_item cgroup_items[] = { VALUE("", "cgroups", PROC_LINES
 
 static const struct proc_item cpuset_items[] = { VALUE("", "cpuset", PROC_TEXT), TEXT_ONLY("\n") };
 
+static const struct proc_item wchan_items[] = { VALUE_OR("", "proc_wchan", PROC_TEXT, NO_OBJECT, "0") };
+
 static const struct proc_file files[] = {
 	PROC_FILE(PROC_TASK, "stat", stat_items),
 	PROC_FILE(PROC_TASK, "statm", statm_items),
@@ -112,6 +114,7 @@ static const struct proc_file files[] = {
 	PROC_FILE(PROC_TASK, "loginuid", loginuid_items),
 	PROC_FILE(PROC_TASK, "sessionid", sessionid_items),
 	PROC_FILE(PROC_TASK, "personality", personality_items),
+	PROC_FILE(PROC_TASK, "wchan", wchan_items),
 	PROC_FILE(PROC_TASK, "cgroup", cgroup_items),
 	PROC_FILE_WHERE(PROC_TASK, "cpuset", cpuset_items, PROC_HAS_CPUSET),
 };

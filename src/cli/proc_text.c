@@ -9,9 +9,6 @@
 
 #include "cli/proc_text.h"
 
-/* Flags of a task whose stack and instruction pointer the kernel shows: it ends, or a core dump of it is written. */
-#define SHOWS_REGISTERS (0x4 | 0x8 | 0x200)
-
 static const struct proc_file_list *const lists[] = {
 	&proc_task_files,
 	&proc_status_files,
@@ -73,8 +70,7 @@ bool proc_view_has(const struct proc_view *view, const struct proc_file *file)
 /* What has no column gets the first one once more, which nobody looks at. */
 static bool is_asked(const struct proc_view *view, const struct proc_item *item)
 {
-	return item->column && (view->has & item->wants) == item->wants &&
-	       (item->notation != PROC_WAITS || view->has & PROC_HAS_WAITS);
+	return item->column && (view->has & item->wants) == item->wants;
 }
 
 void proc_file_columns(const struct proc_view *view, const struct proc_file *file, FILE *out)
@@ -82,7 +78,9 @@ void proc_file_columns(const struct proc_view *view, const struct proc_file *fil
 	for (size_t i = 0; i < file->nr; i++) {
 		const struct proc_item *item = &file->items[is_asked(view, &file->items[i]) ? i : 0];
 
-		fprintf(out, "%s%s", i ? "," : "", item->column);
+		bool is_old = item->notation == PROC_WAITS && !(view->has & PROC_HAS_WAITS);
+
+		fprintf(out, "%s%s", i ? "," : "", is_old ? "proc_wchan" : item->column);
 	}
 }
 
@@ -97,10 +95,15 @@ static const struct kw_value *other(const struct proc_file *file, const struct k
 	return &values[i];
 }
 
-/* Since 5.16 the kernel tells whether a task is off the run queue, but nothing of several threads at once. */
-static void put_waits(const struct proc_view *view, bool one_thread, const struct kw_value *state, FILE *out)
+/*
+ * Since 5.16 the kernel tells whether a task is off the run queue, before whether it found where; but nothing of several
+ * threads at once.
+ */
+static void put_waits(const struct proc_view *view, bool one_thread, const struct kw_value *v, FILE *out)
 {
-	fputc(view->has & PROC_HAS_WAITS && state->u && (view->thread || one_thread) ? '1' : '0', out);
+	bool waits = view->has & PROC_HAS_WAITS ? v->u != 0 : v->len != 0;
+
+	fputc(waits && (view->thread || one_thread) ? '1' : '0', out);
 }
 
 /* Write the value of an item; false with why when it is missing and the kernel prints no fixed text for that. */
@@ -118,12 +121,6 @@ static bool put_item(const struct proc_view *view, const struct proc_file *file,
 		fputs(item->fixed, out);
 	} else if (item->notation == PROC_WAITS) {
 		put_waits(view, other(file, values, "nlwp")->u < 2, v, out);
-	} else if (item->notation == PROC_REGISTER) {
-		if (v->u & SHOWS_REGISTERS && other(file, values, "vsz")->type != KW_VAL_ABSENT) {
-			*ret_why = "its registers are shown while it ends or dumps core, and are not known";
-			return false;
-		}
-		fputc('0', out);
 	} else if (!proc_put_value(out, item->notation, v)) {
 		*ret_why = "a value of another type than expected";
 		return false;

@@ -28,19 +28,18 @@ enum proc_notation {
 	PROC_WORDS,   /**< words with a blank behind each */
 	PROC_STATE,   /**< the letter of a state, and its name in parentheses */
 	PROC_DECIMAL,
-	PROC_TICKS,    /**< nanoseconds in ticks */
-	PROC_SECONDS,  /**< nanoseconds in seconds with two decimals */
-	PROC_PAGES,    /**< bytes in pages */
-	PROC_KIB,      /**< bytes in KiB, in 8 columns, and the unit */
-	PROC_SIGNALS,  /**< the first 31 of a set of signals */
-	PROC_OCTAL,    /**< four octal digits */
-	PROC_HEX8,     /**< eight hexadecimal digits */
-	PROC_HEX16,    /**< sixteen */
-	PROC_HEX,      /**< as many as it takes, behind 0x */
-	PROC_LIMIT,    /**< a limit of a resource, in 20 columns and a blank */
-	PROC_LOAD,     /**< an average of load */
-	PROC_WAITS,    /**< whether it waits: of its state */
-	PROC_REGISTER, /**< 0 or not known: of its flags */
+	PROC_TICKS,   /**< nanoseconds in ticks */
+	PROC_SECONDS, /**< nanoseconds in seconds with two decimals */
+	PROC_PAGES,   /**< bytes in pages */
+	PROC_KIB,     /**< bytes in KiB, in 8 columns, and the unit */
+	PROC_SIGNALS, /**< the first 31 of a set of signals */
+	PROC_OCTAL,   /**< four octal digits */
+	PROC_HEX8,    /**< eight hexadecimal digits */
+	PROC_HEX16,   /**< sixteen */
+	PROC_HEX,     /**< as many as it takes, behind 0x */
+	PROC_LIMIT,   /**< a limit of a resource, in 20 columns and a blank */
+	PROC_LOAD,    /**< an average of load */
+	PROC_WAITS,   /**< whether it waits: of its state, or of proc_wchan before 5.16 */
 };
 
 /** What files look like differs: bits of proc_view.has and of proc_item.wants. */

@@ -24,6 +24,7 @@ enum kw_keep {
 	KW_KEEP_GROUPS,	     /* cred.c */
 	KW_KEEP_PIDS,	     /* pid_ns.c */
 	KW_KEEP_SIGNALS,     /* signal.c */
+	KW_KEEP_WCHANS,	     /* wchan.c */
 	KW_KEEP_NR,
 };
 

@@ -12,7 +12,7 @@ KERNELS = os.environ.get("KERNELS", "6.1").split()
 
 # Fields that move while their task runs, by what kind of task it is: not compared for the tasks that run between the
 # recording and the freeze.
-RUNNING = {"state", "stat", "wchan", "psr", "utime", "stime", "time", "exec_runtime", "run_delay", "timeslices", "nvcsw",
+RUNNING = {"state", "stat", "wchan", "proc_wchan", "esp", "eip", "psr", "utime", "stime", "time", "exec_runtime", "run_delay", "timeslices", "nvcsw",
            "nivcsw"}
 MEMORY = {"minflt", "majflt", "rss", "rss_anon", "rss_file", "vsz", "data", "stat_rss", "shared", "rss_peak", "vsz_peak",
           "statm_data", "page_tables", "brk"}
