@@ -45,6 +45,7 @@ enum kw_display {
 	KW_SHOW_HEX,	 /**< 0x... */
 	KW_SHOW_PERCENT, /**< one decimal */
 	KW_SHOW_OCTAL,	 /**< with a leading 0 */
+	KW_SHOW_ROUNDED, /**< a float with at most three decimals */
 };
 
 /** One column of output. Strings are borrowed for as long as the writer lives. */

@@ -57,6 +57,15 @@ typedef bool (*kw_row_fn)(const struct kw_value *values, const struct kw_row_ide
  */
 KW_API kw_status kw_query_new(kw_ctx *ctx, const struct kw_query_options *opts, kw_query **ret);
 
+/**
+ * Make a query of a text in the query language, kwalk-query(7): "tasks where rss > 100M select pid, comm sort -rss".
+ *
+ * @param text  read at once
+ * @param ret  set to a query of this context, which the caller frees with kw_query_free()
+ * @return KW_OK; KW_INVALID or KW_NOTFOUND with a message that shows the line and what was expected there
+ */
+KW_API kw_status kw_query_compile(kw_ctx *ctx, const char *text, kw_query **ret);
+
 /** Free a query. NULL is accepted. */
 KW_API void kw_query_free(kw_query *query);
 

@@ -31,7 +31,7 @@ struct command {
 };
 
 extern const struct command cmd_ps, cmd_info, cmd_fields, cmd_type, cmd_sym, cmd_print, cmd_show, cmd_stat,
-	cmd_irq, cmd_mem, cmd_cat;
+	cmd_irq, cmd_mem, cmd_cat, cmd_query;
 
 /* Options that may stand before the command and behind it; 256 and up have no letter. */
 enum {
@@ -86,6 +86,9 @@ int cli_writer_end(struct cli *cli, kw_writer *writer, int code);
  * rows.
  */
 int cli_rows(struct cli *cli, const struct kw_query_options *options, bool explain);
+
+/** As cli_rows(), of a query that was made already; frees it. */
+int cli_query(struct cli *cli, kw_query *query, bool forest, bool explain);
 
 /** Say that there is no such source, and which there are; returns EXIT_USAGE. */
 int cli_unknown_source(const struct command *command, const char *name);

@@ -50,18 +50,14 @@ static int print_query(struct cli *cli, bool forest, kw_query *query)
 	return p.code ? p.code : p.rows ? EXIT_OK : EXIT_NO_MATCH;
 }
 
-int cli_rows(struct cli *cli, const struct kw_query_options *options, bool explain)
+int cli_query(struct cli *cli, kw_query *query, bool forest, bool explain)
 {
-	kw_query *query;
-	kw_status status = kw_query_new(cli->ctx, options, &query);
 	int code = EXIT_OK;
 
-	if (status)
-		return cli_fail(cli, status);
 	if (explain)
 		kw_query_explain(query, stdout);
 	else
-		code = print_query(cli, options->forest, query);
+		code = print_query(cli, forest, query);
 	if (cli->verbose) {
 		const struct kw_query_counts *c = kw_query_counts(query);
 
@@ -72,4 +68,12 @@ int cli_rows(struct cli *cli, const struct kw_query_options *options, bool expla
 	}
 	kw_query_free(query);
 	return code;
+}
+
+int cli_rows(struct cli *cli, const struct kw_query_options *options, bool explain)
+{
+	kw_query *query;
+	kw_status status = kw_query_new(cli->ctx, options, &query);
+
+	return status ? cli_fail(cli, status) : cli_query(cli, query, options->forest, explain);
 }

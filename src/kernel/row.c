@@ -23,12 +23,17 @@ static void free_blocks(struct kw_row *row)
 	}
 }
 
+void kw_row_go_on(struct kw_row *row)
+{
+	row->serial++;
+	kw_thread_sums_next_row(row->sums);
+}
+
 void kw_row_begin(struct kw_row *row, uint64_t task)
 {
+	kw_row_go_on(row);
 	row->task = task;
-	row->serial++;
 	row->text_used = 0;
-	kw_thread_sums_next_row(row->sums);
 	if (row->blocks)
 		free_blocks(row);
 }

@@ -60,6 +60,9 @@ struct kw_row {
 /** Forget the strings and sums of the row before. */
 void kw_row_begin(struct kw_row *row, uint64_t task);
 
+/** Go on with the same row: its strings stay, but sums and what else was found are to be found again. */
+void kw_row_go_on(struct kw_row *row);
+
 /** Free what a row holds: strings, sums, names, what subjects keep. */
 void kw_row_deinit(struct kw_row *row);
 

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <time.h>
 
 #define SECOND 1000000000u
@@ -122,6 +123,28 @@ static bool put_percent(struct kw_strbuf *sb, const struct kw_value *value)
 	return true;
 }
 
+/* Three decimals, those that are zeros left out; what is that small is shown in full. */
+static bool put_rounded(struct kw_strbuf *sb, const struct kw_value *value)
+{
+	double thousandths = value->type == KW_VAL_FLOAT ? round(fabs(value->f) * 1000) : 0;
+	uint64_t number;
+	char digits[8];
+
+	if (!(thousandths >= 1) || thousandths >= 0x1p53)
+		return false;
+	number = (uint64_t)thousandths;
+	if (value->f < 0)
+		kw_strbuf_putc(sb, '-');
+	kw_put_uint(sb, number / 1000);
+	if (number % 1000) {
+		snprintf(digits, sizeof(digits), ".%03u", (unsigned int)(number % 1000));
+		for (size_t i = 3; digits[i] == '0'; i--)
+			digits[i] = '\0';
+		kw_strbuf_puts(sb, digits);
+	}
+	return true;
+}
+
 /* False, and nothing is appended, when the value has to be shown plain. */
 static bool put_as(struct kw_strbuf *sb, enum kw_display how, const struct kw_value *value,
 		   const struct kw_today *today)
@@ -129,6 +152,8 @@ static bool put_as(struct kw_strbuf *sb, enum kw_display how, const struct kw_va
 	bool negative;
 	uint64_t size;
 
+	if (how == KW_SHOW_ROUNDED)
+		return put_rounded(sb, value);
 	if (how == KW_SHOW_PLAIN || how > KW_SHOW_OCTAL || !whole_number(value, &negative, &size))
 		return false;
 	if (how == KW_SHOW_PERCENT)

@@ -61,7 +61,7 @@ static kw_status check_columns(kw_ctx *ctx, const struct kw_column *columns, siz
 	if (!nr)
 		return kw_fail(ctx, KW_INVALID, "no columns to write");
 	for (size_t i = 0; i < nr; i++)
-		if (!columns[i].name || !columns[i].header || columns[i].display > KW_SHOW_OCTAL)
+		if (!columns[i].name || !columns[i].header || columns[i].display > KW_SHOW_ROUNDED)
 			return kw_fail(ctx, KW_INVALID,
 				       "column %zu has no name, no heading or an unknown display", i + 1);
 	return KW_OK;

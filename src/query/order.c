@@ -5,40 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_numbers(const struct kw_value *a, const struct kw_value *b)
-{
-	if (a->type == KW_VAL_FLOAT)
-		return a->f < b->f ? -1 : a->f > b->f;
-	if (a->type == KW_VAL_INT)
-		return a->i < b->i ? -1 : a->i > b->i;
-	return a->u < b->u ? -1 : a->u > b->u;
-}
-
-/* Absent is below everything, and a number below text: an enum's value without a name is one. */
-static int rank(const struct kw_value *value)
-{
-	switch (value->type) {
-	case KW_VAL_ABSENT: return 0;
-	case KW_VAL_STRING:
-	case KW_VAL_BYTES: return 2;
-	default: return 1;
-	}
-}
-
-static int compare_values(const struct kw_value *a, const struct kw_value *b)
-{
-	if (rank(a) != rank(b))
-		return rank(a) - rank(b);
-	if (a->type == KW_VAL_ABSENT)
-		return 0;
-	if (a->type == KW_VAL_STRING || a->type == KW_VAL_BYTES) {
-		int order = memcmp(a->str, b->str, a->len < b->len ? a->len : b->len);
-
-		return order ? order : a->len < b->len ? -1 : a->len > b->len;
-	}
-	return compare_numbers(a, b);
-}
-
 static int by_keys(const void *a, const void *b, void *arg)
 {
 	const kw_query *q = arg;
@@ -47,7 +13,7 @@ static int by_keys(const void *a, const void *b, void *arg)
 	for (size_t i = 0; i < q->sort.nr; i++) {
 		const struct kw_value *keys = q->key_values.item;
 		int order =
-			compare_values(&keys[x->order * q->sort.nr + i], &keys[y->order * q->sort.nr + i]);
+			kw_value_compare(&keys[x->order * q->sort.nr + i], &keys[y->order * q->sort.nr + i]);
 
 		if (order)
 			return q->sort.item[i].descending ? -order : order;

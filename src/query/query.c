@@ -2,6 +2,7 @@
 /* Binding a query: its columns, selectors and keys to the layouts of the target. */
 #include "query/query.h"
 
+#include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "kernel/cpu.h"
 #include "kernel/thread_sums.h"
 #include "memory/memory.h"
+#include "query/program.h"
 #include "util/array.h"
 #include "util/error.h"
 #include "util/nearest.h"
@@ -171,28 +173,26 @@ static kw_status add_name(kw_query *q, const char *element, size_t len)
 	return kw_names_add(&q->names, element, len) ? KW_OK : kw_fail_nomem(q->ctx);
 }
 
-static kw_status parse_source(kw_query *q, const struct kw_query_options *o)
+static kw_status unknown_source(kw_ctx *ctx, const char *name)
 {
-	const struct kw_source_def *source = kw_source_def(o->source);
+	struct kw_nearest nearest = { .want = name };
 	const struct kw_source *known;
+	char text[256];
+
+	for (size_t i = 0; (known = kw_source_at(i)); i++)
+		kw_nearest_offer(&nearest, known->name);
+	kw_nearest_text(&nearest, text, sizeof(text));
+	return kw_fail(ctx, KW_INVALID, "unknown source \"%s\"%s", name,
+		       *text ? text : "; kwalk fields lists all");
+}
+
+static kw_status set_source(kw_query *q, const char *name)
+{
+	const struct kw_source_def *source = kw_source_def(name);
 	kw_status status;
 
-	if (!source) {
-		struct kw_nearest nearest = { .want = o->source };
-		char text[256];
-
-		for (size_t i = 0; (known = kw_source_at(i)); i++)
-			kw_nearest_offer(&nearest, known->name);
-		kw_nearest_text(&nearest, text, sizeof(text));
-		return kw_fail(q->ctx, KW_INVALID, "unknown source \"%s\"%s", o->source,
-			       *text ? text : "; kwalk fields lists all");
-	}
-	if (source->walk && (o->pids || o->users || o->names || o->forest))
-		return kw_fail(
-			q->ctx, KW_INVALID,
-			"rows of %s are no processes: they can't be selected by ID, user or name, and have "
-			"no forest",
-			source->pub.name);
+	if (!source)
+		return unknown_source(q->ctx, name);
 	q->threads = strcmp(source->pub.name, "threads") == 0;
 	q->root = (struct kw_root){ .kernel = q->kernel, .source = source };
 	status = kw_source_type(q->ctx, source, &q->root.type);
@@ -206,10 +206,14 @@ static kw_status parse_source(kw_query *q, const struct kw_query_options *o)
 
 static kw_status parse_options(kw_query *q, const struct kw_query_options *o)
 {
-	kw_status status = parse_source(q, o);
+	kw_status status = KW_OK;
 
-	if (status)
-		return status;
+	if (q->root.source->walk && (o->pids || o->users || o->names || o->forest))
+		return kw_fail(
+			q->ctx, KW_INVALID,
+			"rows of %s are no processes: they can't be selected by ID, user or name, and have "
+			"no forest",
+			q->root.source->pub.name);
 	q->limit = o->limit;
 	q->forest = o->forest;
 	q->selects_pids = o->pids;
@@ -238,6 +242,9 @@ static kw_status build_show(kw_query *q)
 {
 	kw_status status = KW_OK;
 
+	/* Right after where its values are still there. */
+	if (!kw_query_is_ordered(q))
+		q->show.before = &q->where;
 	for (uint32_t i = 0; !status && i < q->columns.nr; i++)
 		status = kw_stage_add(q->ctx, &q->root, &q->show, &q->slots, &q->columns.item[i], i);
 	q->check_pid = q->slots.nr++;
@@ -263,11 +270,24 @@ static kw_status build_select(kw_query *q)
 	return status ? status : kw_stage_finish(q->ctx, &q->root, &q->select, &q->slots);
 }
 
+static kw_status build_where(kw_query *q)
+{
+	kw_status status;
+
+	q->where_slot = q->slots.nr++;
+	q->where_pid = q->slots.nr++;
+	status = kw_stage_add(q->ctx, &q->root, &q->where, &q->slots, &q->condition, q->where_slot);
+	if (!status && !q->root.source->walk)
+		status = kw_stage_add_path(q->ctx, &q->root, &q->where, "pid", q->where_pid);
+	return status ? status : kw_stage_finish(q->ctx, &q->root, &q->where, &q->slots);
+}
+
 static kw_status build_keys(kw_query *q)
 {
 	static const char *const paths[] = { "pid", "start_boottime", "real_parent.tgid" };
 	kw_status status = KW_OK;
 
+	q->keys.before = &q->where;
 	q->first_key = q->slots.nr;
 	q->slots.nr += (uint32_t)q->sort.nr;
 	for (uint32_t i = 0; !status && i < q->sort.nr; i++)
@@ -284,7 +304,7 @@ static kw_status build_keys(kw_query *q)
 
 static kw_status build_row(kw_query *q)
 {
-	uint32_t uses = q->show.uses | q->keys.uses;
+	uint32_t uses = q->show.uses | q->keys.uses | q->where.uses;
 
 	if (q->root.source->walk && q->kernel->is_live) {
 		q->row.idle = kw_idle_memory_new(q->kernel->nr_cpus);
@@ -313,13 +333,13 @@ static kw_status build_row(kw_query *q)
 	return KW_OK;
 }
 
-static kw_status build(kw_query *q, const struct kw_query_options *opts)
+kw_status kw_query_build(kw_query *q)
 {
-	kw_status status = kw_kernel_get(q->ctx, &q->kernel);
+	kw_status status = KW_OK;
 
-	if (!status)
-		status = parse_options(q, opts);
 	q->slots.nr = (uint32_t)q->columns.nr;
+	if (q->condition.expr)
+		status = build_where(q);
 	if (!status && q->root.source->walk) {
 		status = kw_rows_build(q);
 		return status ? status : build_row(q);
@@ -333,20 +353,17 @@ static kw_status build(kw_query *q, const struct kw_query_options *opts)
 	return status ? status : build_row(q);
 }
 
-kw_status kw_query_new(kw_ctx *ctx, const struct kw_query_options *opts, kw_query **ret)
+kw_status kw_query_begin(kw_ctx *ctx, const char *source, kw_query **ret)
 {
-	struct kw_query_options all = { 0 };
 	kw_query *q = calloc(1, sizeof(*q));
 	kw_status status;
 
 	if (!q)
 		return kw_fail_nomem(ctx);
-	if (opts)
-		memcpy(&all, opts, opts->size < sizeof(all) ? opts->size : sizeof(all));
 	q->ctx = ctx;
-	kw_pass_begin(ctx);
-	status = build(q, &all);
-	kw_pass_end(ctx);
+	status = kw_kernel_get(ctx, &q->kernel);
+	if (!status)
+		status = set_source(q, source);
 	if (status) {
 		kw_query_free(q);
 		return status;
@@ -355,11 +372,35 @@ kw_status kw_query_new(kw_ctx *ctx, const struct kw_query_options *opts, kw_quer
 	return KW_OK;
 }
 
+kw_status kw_query_new(kw_ctx *ctx, const struct kw_query_options *opts, kw_query **ret)
+{
+	struct kw_query_options all = { 0 };
+	kw_query *q;
+	kw_status status;
+
+	if (opts)
+		memcpy(&all, opts, opts->size < sizeof(all) ? opts->size : sizeof(all));
+	kw_pass_begin(ctx);
+	status = kw_query_begin(ctx, all.source, &q);
+	if (!status) {
+		status = parse_options(q, &all);
+		if (!status)
+			status = kw_query_build(q);
+		if (status)
+			kw_query_free(q);
+	}
+	kw_pass_end(ctx);
+	if (!status)
+		*ret = q;
+	return status;
+}
+
 void kw_query_free(kw_query *q)
 {
 	if (!q)
 		return;
 	kw_stage_deinit(&q->select);
+	kw_stage_deinit(&q->where);
 	kw_stage_deinit(&q->keys);
 	kw_stage_deinit(&q->show);
 	kw_row_deinit(&q->row);
@@ -379,11 +420,14 @@ void kw_query_free(kw_query *q)
 	free(q->kept_values.item);
 	free(q->slots.values);
 	free(q->shown);
+	kw_program_free(q->program);
 	free(q);
 }
 
 const struct kw_column *kw_query_columns(const kw_query *q, size_t *ret_nr)
 {
+	if (q->program)
+		return kw_program_columns(q->program, ret_nr);
 	*ret_nr = q->columns.nr;
 	return q->shown;
 }
@@ -417,10 +461,19 @@ void kw_query_explain(const kw_query *q, FILE *out)
 		fprintf(out, "select rows by\n");
 		explain(q, &q->select, out);
 	}
-	if (q->keys.plan.loads.nr) {
+	if (q->condition.expr) {
+		fprintf(out, "keep rows where\n");
+		explain(q, &q->where, out);
+	}
+	if (kw_query_is_ordered(q) && !q->root.source->walk) {
 		fprintf(out, "order rows by\n");
 		explain(q, &q->keys, out);
 	}
-	fprintf(out, "show\n");
+	if (q->limit)
+		fprintf(out, "show the first %" PRIu64 "\n", q->limit);
+	else
+		fprintf(out, "show\n");
 	explain(q, &q->show, out);
+	if (q->program)
+		kw_program_explain(q->program, out);
 }

@@ -64,8 +64,11 @@ struct key_values {
 	size_t nr, cap;
 };
 
+struct kw_program; /* query/program.h */
+
 struct kw_query {
 	kw_ctx *ctx;
+	struct kw_program *program; /* what was written in the query language, or NULL */
 	const struct kw_kernel *kernel;
 	struct kw_root root;
 	bool threads, forest;
@@ -81,7 +84,10 @@ struct kw_query {
 	uint32_t first_key;					  /* slot of the first sort key */
 	uint32_t tid_slot, start_slot, ppid_slot;		  /* of the key stage */
 	uint32_t select_uid, select_comm, check_pid, check_start; /* other hidden slots */
-	struct kw_stage select, keys, show;
+	struct kw_stage select, where, keys, show;
+	struct kw_binding condition; /* of where; condition.expr is NULL without one */
+	uint32_t where_slot, where_pid;
+	bool passed; /* the row under way has passed where: its values are those of the same row */
 	struct kw_row row;
 	struct kw_clock clock;
 	struct kw_query_counts counts;
@@ -121,6 +127,18 @@ static inline void kw_query_hand_out(kw_query *q, const struct kw_value *values,
 	if (!q->fn(values, id, q->arg))
 		q->stop = true;
 }
+
+/** Bind the query's columns, conditions and keys, which have been collected, to stages. */
+kw_status kw_query_build(struct kw_query *q);
+
+/** Walk the rows and hand them to q->fn. */
+kw_status kw_query_scan(struct kw_query *q);
+
+/** Make room for an empty query and set it to its source. */
+kw_status kw_query_begin(kw_ctx *ctx, const char *source, kw_query **ret);
+
+/** Tell whether where holds for the row whose stage has run; notes when it can't be told. */
+bool kw_query_row_passes(struct kw_query *q);
 
 /** Bind the columns and keys of a source other than tasks and threads. */
 kw_status kw_rows_build(struct kw_query *q);

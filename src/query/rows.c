@@ -14,6 +14,7 @@ kw_status kw_rows_build(kw_query *q)
 {
 	kw_status status = KW_OK;
 
+	q->show.before = &q->where;
 	q->first_key = q->slots.nr;
 	q->slots.nr += (uint32_t)q->sort.nr;
 	for (uint32_t i = 0; !status && i < q->columns.nr; i++)
@@ -58,6 +59,14 @@ static bool take_row(uint64_t object, uint32_t index, uint32_t cpu, void *arg)
 	kw_row_begin(&q->row, object);
 	q->row.index = index;
 	q->row.cpu = cpu;
+	if (q->condition.expr) {
+		status = kw_stage_run(&q->where, &q->row, q->slots.values);
+		if (status)
+			kw_query_damage(q, status);
+		if (status || !kw_query_row_passes(q))
+			return true;
+		kw_row_go_on(&q->row);
+	}
 	status = kw_stage_run(&q->show, &q->row, q->slots.values);
 	if (status) {
 		kw_query_damage(q, status);

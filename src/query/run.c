@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "memory/view.h"
+#include "query/program.h"
 #include "util/array.h"
 #include "util/error.h"
 
@@ -22,9 +23,13 @@ void kw_query_damage(kw_query *q, kw_status status)
 		q->damage = status;
 }
 
+/* What where got of the row is still of use. */
 static void begin_row(kw_query *q, const struct kw_task_ref *ref)
 {
-	kw_row_begin(&q->row, ref->task);
+	if (q->passed)
+		kw_row_go_on(&q->row);
+	else
+		kw_row_begin(&q->row, ref->task);
 }
 
 enum outcome {
@@ -268,8 +273,36 @@ static void keep_row(kw_query *q, const struct kw_task_ref *ref)
 		q->failed = q->stop = true;
 }
 
+bool kw_query_row_passes(kw_query *q)
+{
+	const struct kw_value *result = &q->slots.values[q->where_slot];
+	kw_status status = damage_of(result);
+
+	/* What could not be looked at may be what was asked for. */
+	if (status)
+		kw_query_damage(q, status);
+	return result->type == KW_VAL_BOOL && result->u;
+}
+
+static bool passes(kw_query *q, const struct kw_task_ref *ref)
+{
+	kw_status status;
+	enum outcome outcome = run_stage(q, &q->where, ref, &q->slots.values[q->where_pid], &status);
+
+	if (outcome == ROW_GONE)
+		q->counts.gone++;
+	if (outcome == ROW_DAMAGED)
+		kw_query_damage(q, status);
+	return outcome != ROW_GONE && outcome != ROW_DAMAGED && kw_query_row_passes(q);
+}
+
 static void take_row(kw_query *q, const struct kw_task_ref *ref)
 {
+	if (q->condition.expr) {
+		q->passed = passes(q, ref);
+		if (!q->passed)
+			return;
+	}
 	if (kw_query_is_ordered(q)) {
 		keep_row(q, ref);
 	} else {
@@ -279,6 +312,7 @@ static void take_row(kw_query *q, const struct kw_task_ref *ref)
 		if (q->limit && q->counts.rows == q->limit)
 			q->stop = true;
 	}
+	q->passed = false;
 }
 
 static bool take_thread(kw_ctx *ctx, uint64_t task, void *arg)
@@ -339,6 +373,8 @@ static struct kw_stage *first_stage(kw_query *q)
 {
 	if (q->selects_users || q->selects_names)
 		return &q->select;
+	if (q->condition.expr)
+		return &q->where;
 	return kw_query_is_ordered(q) ? &q->keys : &q->show;
 }
 
@@ -346,7 +382,8 @@ static struct kw_stage *first_stage(kw_query *q)
 static bool is_simple(const kw_query *q)
 {
 	return !q->threads && !kw_query_is_ordered(q) && !q->selects_users && !q->selects_names &&
-	       q->show.plan.flat && !q->show.computed.nr && !q->show.constants.nr;
+	       !q->condition.expr && q->show.plan.flat && !q->show.computed.nr && !q->show.constants.nr &&
+	       !q->show.makings.nr;
 }
 
 /* kw_task_is_listed() of a task whose struct pid is mapped. */
@@ -486,13 +523,13 @@ static kw_status say_damage(kw_query *q)
 					      : kw_absent_text(kw_absent_of_status(q->damage)));
 }
 
-static kw_status run(kw_query *q)
+kw_status kw_query_scan(kw_query *q)
 {
 	kw_status status = KW_OK;
 
 	q->row.run++;
 	q->row.clock = NULL;
-	if ((q->show.uses | q->keys.uses) & KW_USES_CLOCK) {
+	if ((q->show.uses | q->keys.uses | q->where.uses) & KW_USES_CLOCK) {
 		if (kw_clock_read(q->ctx, q->kernel, &q->clock) == KW_OK)
 			q->row.clock = &q->clock;
 		kw_clear_error(q->ctx);
@@ -518,7 +555,7 @@ kw_status kw_query_run(kw_query *q, kw_row_fn fn, void *arg)
 
 	q->fn = fn;
 	q->arg = arg;
-	q->stop = q->failed = false;
+	q->stop = q->failed = q->passed = false;
 	q->counts = (struct kw_query_counts){ 0 };
 	q->damage = KW_OK;
 	q->pending.nr = 0;
@@ -526,7 +563,7 @@ kw_status kw_query_run(kw_query *q, kw_row_fn fn, void *arg)
 	q->kept_values.nr = 0;
 	kw_names_clear(&q->key_text);
 	kw_pass_begin(q->ctx);
-	status = run(q);
+	status = q->program ? kw_program_run(q) : kw_query_scan(q);
 	kw_pass_end(q->ctx);
 	return status;
 }

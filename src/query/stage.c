@@ -16,6 +16,9 @@
 void kw_stage_deinit(struct kw_stage *stage)
 {
 	kw_plan_deinit(&stage->plan);
+	free(stage->inputs.item);
+	free(stage->makings.item);
+	kw_arena_free(&stage->scratch);
 	free(stage->computed.item);
 	free(stage->constants.item);
 	for (size_t i = 0; i < stage->readings.nr; i++)
@@ -67,23 +70,24 @@ static const char *path_in(const struct kw_root *root, const char *name)
 	return name[len] == '.' ? name + len + 1 : strncmp(name + len, "->", 2) == 0 ? name + len + 2 : name;
 }
 
-static kw_status bind_path(kw_ctx *ctx, const struct kw_root *root, const char *name, struct kw_binding *ret)
+kw_status kw_bind_path(kw_ctx *ctx, const struct kw_root *root, const char *name, struct kw_binding *ret)
 {
 	enum kw_value_type type;
 	kw_status status = kw_path_compile(ctx, root->type, path_in(root, name), &ret->path);
 
+	ret->def = NULL;
+	ret->group = NULL;
+	ret->expr = NULL;
 	if (status)
-		return kw_fail_in(ctx, "column");
+		return status;
 	type = kw_path_value_type(ctx, &ret->path);
 	if (type == KW_VAL_ABSENT) {
 		char kind[128];
 
 		kw_type_name(ctx, ret->path.type, kind, sizeof(kind));
-		return kw_fail(ctx, KW_INVALID,
-			       "column \"%s\": is of type %s, not a value; name a member of it", name, kind);
+		return kw_fail(ctx, KW_INVALID, "\"%s\": is of type %s, not a value; name a member of it",
+			       name, kind);
 	}
-	ret->def = NULL;
-	ret->group = NULL;
 	ret->column = (struct kw_column){
 		.name = name,
 		.header = name,
@@ -93,14 +97,28 @@ static kw_status bind_path(kw_ctx *ctx, const struct kw_root *root, const char *
 	return KW_OK;
 }
 
+/* The columns of an option are known by their place in the message. */
+static kw_status in_column(kw_ctx *ctx)
+{
+	char *message = strdup(kw_error(ctx));
+	kw_status status = ctx->status;
+
+	if (!message)
+		return kw_fail_nomem(ctx);
+	kw_fail(ctx, status, *message == '"' ? "column %s" : "column: %s", message);
+	free(message);
+	return status;
+}
+
 kw_status kw_bind(kw_ctx *ctx, const struct kw_root *root, const char *name, struct kw_binding *ret)
 {
 	const struct kw_field_group *group;
 	const struct kw_field_def *def = kw_source_field(root->source, name, &group);
 
+	if (!def && root->type && strpbrk(name, ".[>|"))
+		return kw_bind_path(ctx, root, name, ret) ? in_column(ctx) : KW_OK;
 	if (!def)
-		return root->type && strpbrk(name, ".[>|") ? bind_path(ctx, root, name, ret)
-							   : unknown_column(ctx, root, name);
+		return unknown_column(ctx, root, name);
 	*ret = (struct kw_binding){
 		.def = def,
 		.group = group,
@@ -183,8 +201,71 @@ static kw_status add_reading(kw_ctx *ctx, const struct kw_root *root, struct kw_
 	return kw_array_push(&stage->picks, pick) ? KW_OK : kw_fail_nomem(ctx);
 }
 
+static const struct kw_input *find_input(const struct kw_stage *stage, const struct kw_binding *binding)
+{
+	for (size_t i = 0; stage && i < stage->inputs.nr; i++) {
+		const struct kw_input *input = &stage->inputs.item[i];
+
+		if (binding->def ? input->def == binding->def
+				 : input->path && strcmp(input->path, binding->column.name) == 0)
+			return input;
+	}
+	return stage ? find_input(stage->before, binding) : NULL;
+}
+
+static kw_status add_making(kw_ctx *ctx, struct kw_stage *stage, const struct kw_making *making)
+{
+	return kw_array_push(&stage->makings, *making) ? KW_OK : kw_fail_nomem(ctx);
+}
+
+static kw_status add_field(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
+			   struct kw_slots *slots, const struct kw_binding *binding, uint32_t out);
+
+static kw_status add_input(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
+			   struct kw_slots *slots, struct kw_expr *field)
+{
+	const struct kw_binding *binding = field->binding;
+	const struct kw_input *known = find_input(stage, binding);
+	struct kw_input input = { binding->def, binding->def ? NULL : binding->column.name, slots->nr };
+
+	if (known) {
+		field->slot = known->slot;
+		return KW_OK;
+	}
+	field->slot = slots->nr++;
+	if (!kw_array_push(&stage->inputs, input))
+		return kw_fail_nomem(ctx);
+	return add_field(ctx, root, stage, slots, binding, field->slot);
+}
+
 kw_status kw_stage_add(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
 		       struct kw_slots *slots, const struct kw_binding *binding, uint32_t out)
+{
+	const struct kw_input *known;
+
+	if (binding->expr) {
+		struct kw_making making = { .expr = binding->expr, .out = out };
+
+		for (struct kw_expr *field = binding->fields; field; field = field->next_field) {
+			kw_status status = add_input(ctx, root, stage, slots, field);
+
+			if (status)
+				return status;
+		}
+		stage->uses |= binding->uses;
+		return add_making(ctx, stage, &making);
+	}
+	known = find_input(stage->before, binding);
+	if (known) {
+		struct kw_making copy = { .from = known->slot, .out = out };
+
+		return add_making(ctx, stage, &copy);
+	}
+	return add_field(ctx, root, stage, slots, binding, out);
+}
+
+static kw_status add_field(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
+			   struct kw_slots *slots, const struct kw_binding *binding, uint32_t out)
 {
 	const struct kw_type *type;
 	struct kw_stage_item item = { .in = out, .out = out };
@@ -281,6 +362,21 @@ static void compute_field(struct kw_row *row, const struct kw_field_def *def, co
 		*out = *in;
 }
 
+static void make(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
+{
+	struct kw_eval env = { row->ctx, values, row->clock, &stage->scratch };
+
+	kw_arena_reset(&stage->scratch);
+	for (size_t i = 0; i < stage->makings.nr; i++) {
+		const struct kw_making *making = &stage->makings.item[i];
+
+		if (making->expr)
+			kw_expr_eval(making->expr, &env, &values[making->out]);
+		else
+			values[making->out] = values[making->from];
+	}
+}
+
 static void compute(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
 {
 	read_groups(stage, row, values);
@@ -300,6 +396,8 @@ static void compute(struct kw_stage *stage, struct kw_row *row, struct kw_value 
 		else
 			name_enumerator(row->ctx, item->enumeration, &values[item->out]);
 	}
+	if (stage->makings.nr)
+		make(stage, row, values);
 }
 
 kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)

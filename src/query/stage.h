@@ -9,6 +9,7 @@
 #define QUERY_STAGE_H
 
 #include "kernel/source.h"
+#include "query/expr.h"
 
 /** What the rows of a query are. */
 struct kw_root {
@@ -17,8 +18,11 @@ struct kw_root {
 	const struct kw_type *type; /* of a row's object, NULL when it is none */
 };
 
-/** A column as bound: a field of the catalogue or a raw path. */
+/** A column as bound: a field of the catalogue, a raw path, or an expression over such. */
 struct kw_binding {
+	const struct kw_expr *expr;	    /* owned by the program it is of; NULL: def or path */
+	struct kw_expr *fields;		    /* first of those in the expression, by next_field */
+	uint32_t uses;			    /* KW_USES_... of the expression */
 	const struct kw_field_def *def;	    /* NULL for a raw path */
 	const struct kw_field_group *group; /* of the field */
 	struct kw_path path;		    /* of a raw path */
@@ -55,8 +59,32 @@ struct kw_constant {
 	struct kw_value value;
 };
 
+/** A field or path whose value a stage gets into a slot. */
+struct kw_input {
+	const struct kw_field_def *def;
+	const char *path; /* when def is NULL */
+	uint32_t slot;
+};
+
+/** A value that is made of others: by an expression, or as a copy of the one that an earlier stage got. */
+struct kw_making {
+	const struct kw_expr *expr; /* NULL: a copy */
+	uint32_t from, out;
+};
+
 struct kw_stage {
 	struct kw_plan plan;
+	const struct kw_stage
+		*before; /* it has run on the same row, and its inputs need not be got again; NULL */
+	struct {
+		struct kw_input *item;
+		size_t nr, cap;
+	} inputs; /* of expressions */
+	struct {
+		struct kw_making *item;
+		size_t nr, cap;
+	} makings;
+	struct kw_arena scratch; /* texts of the expressions: until the next row */
 	struct {
 		struct kw_stage_item *item;
 		size_t nr, cap;
@@ -104,5 +132,8 @@ kw_status kw_stage_take(struct kw_stage *stage, struct kw_row *row, size_t fetch
  * @param name  borrowed for the life of the binding (kw_column.name)
  */
 kw_status kw_bind(kw_ctx *ctx, const struct kw_root *root, const char *name, struct kw_binding *ret);
+
+/** Bind a raw path. As kw_bind(), without saying that it is a column's. */
+kw_status kw_bind_path(kw_ctx *ctx, const struct kw_root *root, const char *name, struct kw_binding *ret);
 
 #endif

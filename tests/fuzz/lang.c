@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Texts in the query language: lexer, parser and binder. Each is compiled against a small kernel and explained, or
+ * refused with a message.
+ */
+#include <kwalk/kwalk.h>
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixtures/kernel_image.h"
+
+#define TEXT_MAX 4096
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct kernel_image *kernel;
+static kw_ctx *ctx;
+static FILE *nowhere;
+
+static void require(bool truth)
+{
+	if (!truth)
+		abort();
+}
+
+static void prepare(void)
+{
+	kernel = kernel_new(
+		&(struct kernel_config){ .types = "enum colour { BLUE = -1, RED, GREEN };"
+						  "struct cred { atomic_t usage; kuid_t uid; kgid_t gid;"
+						  "	kuid_t euid; enum colour colour; u8 octets[7]; };",
+					 .tasks = "1 init rss=1,2,3,4\n" });
+	require(kernel_open(kernel, KERNEL_RAM, &ctx) == KW_OK);
+	nowhere = fopen("/dev/null", "w");
+	require(nowhere);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct kw_column *columns;
+	char text[TEXT_MAX + 1];
+	kw_query *query;
+	size_t nr;
+
+	if (!kernel)
+		prepare();
+	if (size > TEXT_MAX)
+		return 0;
+	memcpy(text, data, size);
+	text[size] = '\0';
+	if (kw_query_compile(ctx, text, &query)) {
+		require(*kw_error(ctx));
+		return 0;
+	}
+	columns = kw_query_columns(query, &nr);
+	require(nr > 0);
+	for (size_t i = 0; i < nr; i++)
+		require(columns[i].name && columns[i].header && columns[i].type != KW_VAL_ABSENT);
+	kw_query_explain(query, nowhere);
+	kw_query_free(query);
+	return 0;
+}
