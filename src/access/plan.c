@@ -118,7 +118,8 @@ enum op {
 	OP_BITS,
 	OP_SIGNED_BITS,
 	OP_CHARS16,
-	OP_TEXT
+	OP_TEXT,
+	OP_STRING
 };
 
 static enum op find_op(const struct kw_plan_load *load)
@@ -132,6 +133,7 @@ static enum op find_op(const struct kw_plan_load *load)
 	case KW_LOAD_BITS: return OP_BITS;
 	case KW_LOAD_SIGNED_BITS: return OP_SIGNED_BITS;
 	case KW_LOAD_CHARS: return load->size == 16 ? OP_CHARS16 : OP_TEXT;
+	case KW_LOAD_STRING: return OP_STRING;
 	default: return OP_TEXT;
 	}
 }
@@ -173,7 +175,7 @@ static kw_status find_lines(kw_ctx *ctx, struct kw_plan *plan)
 		return kw_fail_nomem(ctx);
 	plan->flat = plan->nodes.nr == 1;
 	for (size_t i = 0; i < plan->loads.nr; i++)
-		plan->flat &= plan->loads.item[i].load != KW_LOAD_STRING;
+		plan->flat &= plan->loads.item[i].op != OP_STRING;
 	if (plan->nodes.nr)
 		add_lines_of(plan, 0);
 	plan->nr_root_lines = plan->nr_lines;
@@ -216,6 +218,37 @@ static void settle_nodes(struct kw_plan *plan)
 	}
 }
 
+/* By node, by how they are loaded, by place; equal ones by slot, so that the order is always the same. */
+static int compare_loads(const void *a, const void *b)
+{
+	const struct kw_plan_load *one = a, *other = b;
+
+	if (one->node != other->node)
+		return one->node < other->node ? -1 : 1;
+	if (one->op != other->op)
+		return one->op < other->op ? -1 : 1;
+	if (one->offset != other->offset)
+		return one->offset < other->offset ? -1 : 1;
+	return one->slot < other->slot ? -1 : 1;
+}
+
+/* What lies in one object is loaded together, and of that what is loaded alike. */
+static void sort_loads(struct kw_plan *plan)
+{
+	size_t i = 0;
+
+	for (size_t k = 0; k < plan->loads.nr; k++)
+		plan->loads.item[k].op = (uint8_t)find_op(&plan->loads.item[k]);
+
+	if (plan->loads.nr)
+		qsort(plan->loads.item, plan->loads.nr, sizeof(*plan->loads.item), compare_loads);
+	for (uint32_t k = 0; k < plan->nodes.nr; k++) {
+		while (i < plan->loads.nr && plan->loads.item[i].node == k)
+			i++;
+		plan->nodes.item[k].end_load = i;
+	}
+}
+
 static bool settle_loads(struct kw_plan *plan)
 {
 	size_t total = 0;
@@ -230,7 +263,7 @@ static bool settle_loads(struct kw_plan *plan)
 		l->text = (char *)at;
 		at += (text_size(l) + 15) & ~15ULL;
 		l->offset -= plan->nodes.item[l->node].lo;
-		l->op = (uint8_t)find_op(l);
+		memcpy(&l->head, &(struct kw_value){ .type = l->type }, sizeof(l->head));
 	}
 	return at != NULL;
 }
@@ -239,6 +272,7 @@ kw_status kw_plan_finish(kw_ctx *ctx, struct kw_plan *plan)
 {
 	plan->doubts_zeros = kw_memory_kind(ctx->target->memory) == KW_SOURCE_LIVE;
 	settle_nodes(plan);
+	sort_loads(plan);
 	if (!settle_loads(plan) || !make_rows(plan, 1))
 		return kw_fail_nomem(ctx);
 	plan->finished = true;
@@ -326,42 +360,49 @@ static inline void load_chars16(const struct kw_plan_load *load, const uint8_t *
 	*value = (struct kw_value){ .type = load->type, .len = length16(load->text), .str = load->text };
 }
 
-static inline uint64_t load_number(const struct kw_plan_load *load, const uint8_t *from)
+/* The two halves of a value, each with one store: all but the number are the same in every row. */
+static inline void set_value(const struct kw_plan_load *load, struct kw_value *value, uint64_t number)
+{
+	memcpy(value, &load->head, sizeof(load->head));
+	value->u = number;
+}
+
+/* A value whose bytes are all in the object. One jump decides what is done. */
+static inline void load_fixed(const struct kw_plan_load *load, const uint8_t *from, struct kw_value *value)
 {
 	int32_t s32;
 
-	switch (load->op) {
-	case OP_U64: return load_unsigned(from, 8);
-	case OP_U32: return load_unsigned(from, 4);
-	case OP_S32: memcpy(&s32, from, sizeof(s32)); return (uint64_t)(int64_t)s32;
-	case OP_U16: return load_unsigned(from, 2);
-	case OP_U8: return *from;
-	case OP_SIGNED: return (uint64_t)sign_extend(load_unsigned(from, load->size), load->size * 8);
-	case OP_BOOL: return *from != 0;
-	case OP_BITS: return bits_of(load, from);
-	default: return (uint64_t)sign_extend(bits_of(load, from), load->bits);
+	switch ((enum op)load->op) {
+	case OP_U64: set_value(load, value, load_unsigned(from, 8)); return;
+	case OP_U32: set_value(load, value, load_unsigned(from, 4)); return;
+	case OP_S32:
+		memcpy(&s32, from, sizeof(s32));
+		set_value(load, value, (uint64_t)(int64_t)s32);
+		return;
+	case OP_U16: set_value(load, value, load_unsigned(from, 2)); return;
+	case OP_U8: set_value(load, value, *from); return;
+	case OP_SIGNED:
+		set_value(load, value,
+			  (uint64_t)sign_extend(load_unsigned(from, load->size), load->size * 8));
+		return;
+	case OP_BOOL: set_value(load, value, *from != 0); return;
+	case OP_BITS: set_value(load, value, bits_of(load, from)); return;
+	case OP_SIGNED_BITS:
+		set_value(load, value, (uint64_t)sign_extend(bits_of(load, from), load->bits));
+		return;
+	case OP_CHARS16: load_chars16(load, from, value); return;
+	default: load_text(load, from, value);
 	}
-}
-
-/* A value whose bytes are all in the object. */
-static inline void load_fixed(const struct kw_plan_load *load, const uint8_t *from, struct kw_value *value)
-{
-	if (load->op < OP_CHARS16)
-		*value = (struct kw_value){ .type = load->type, .u = load_number(load, from) };
-	else if (load->op == OP_CHARS16)
-		load_chars16(load, from, value);
-	else
-		load_text(load, from, value);
 }
 
 static inline void run_load(kw_ctx *ctx, const struct kw_plan_load *load, const uint8_t *from,
 			    struct kw_value *value)
 {
-	if (load->load != KW_LOAD_STRING) {
+	if (__builtin_expect(load->op != OP_STRING, 1)) {
 		load_fixed(load, from, value);
 		return;
 	}
-	*value = (struct kw_value){ .type = load->type };
+	set_value(load, value, 0);
 	load_string(ctx, load, load_unsigned(from, 8), value);
 }
 
@@ -389,18 +430,23 @@ static bool is_unshown(kw_ctx *ctx, uint64_t addr, const uint8_t *bytes, size_t 
 	return true;
 }
 
-/* Find where the object of a node lies in a row; false, with a reason, when there is none. */
-static bool find_object(const struct kw_plan *plan, uint32_t i, uint64_t root, struct kw_plan_object *row)
+/* Find where the object of node i lies in a row; false, with a reason, when there is none. */
+static inline bool find_object(const struct kw_plan_node *n, uint32_t i, uint64_t root,
+			       struct kw_plan_object *row)
 {
-	const struct kw_plan_node *n = &plan->nodes.item[i];
 	const struct kw_plan_object *parent = &row[n->parent];
+	struct kw_plan_object *object = &row[i];
 
-	row[i] = (struct kw_plan_object){ .address = root };
-	if (n->parent == i)
+	object->data = NULL;
+	object->status = KW_OK;
+	if (n->parent == i) {
+		object->address = root;
+		object->reason = 0;
 		return true;
-	row[i].address = parent->data ? load_unsigned(parent->data + n->hop, 8) : 0;
-	row[i].reason = parent->data ? (uint8_t)n->null_reason : parent->reason;
-	return row[i].address != 0;
+	}
+	object->address = parent->data ? load_unsigned(parent->data + n->hop, 8) : 0;
+	object->reason = parent->data ? (uint8_t)n->null_reason : parent->reason;
+	return object->address != 0;
 }
 
 /* Note what came of reading an object's span. */
@@ -419,16 +465,46 @@ static void set_object(kw_ctx *ctx, const struct kw_plan *plan, uint32_t i, stru
 	row[i].reason = (uint8_t)kw_absent_of_status(row[i].status);
 }
 
+/* Load what one object has. Most values are of three kinds, each of which comes in a row. */
+static void load_object(kw_ctx *ctx, const struct kw_plan_load *load, const struct kw_plan_load *end,
+			const uint8_t *data, struct kw_value *values)
+{
+	int32_t s32;
+
+	for (; load < end && load->op == OP_U64; load++)
+		set_value(load, &values[load->slot], load_unsigned(data + load->offset, 8));
+	for (; load < end && load->op == OP_U32; load++)
+		set_value(load, &values[load->slot], load_unsigned(data + load->offset, 4));
+	for (; load < end && load->op == OP_S32; load++) {
+		memcpy(&s32, data + load->offset, sizeof(s32));
+		set_value(load, &values[load->slot], (uint64_t)(int64_t)s32);
+	}
+	for (; load < end; load++)
+		run_load(ctx, load, data + load->offset, &values[load->slot]);
+}
+
+static void set_all_absent(const struct kw_plan_load *load, const struct kw_plan_load *end,
+			   const struct kw_plan_object *object, struct kw_value *values)
+{
+	for (; load < end; load++)
+		set_absent(&values[load->slot], object->reason);
+}
+
 static kw_status load_row(kw_ctx *ctx, const struct kw_plan *plan, struct kw_value *values)
 {
-	for (size_t i = 0; i < plan->loads.nr; i++) {
-		const struct kw_plan_load *l = &plan->loads.item[i];
-		const struct kw_plan_object *object = &plan->row[l->node];
+	const struct kw_plan_node *node = plan->nodes.item, *last = node + plan->nodes.nr;
+	const struct kw_plan_load *load = plan->loads.item;
+	const struct kw_plan_object *object = plan->row;
 
-		if (object->data)
-			run_load(ctx, l, object->data + l->offset, &values[l->slot]);
+	for (; node < last; node++, object++) {
+		const struct kw_plan_load *end = plan->loads.item + node->end_load;
+		const uint8_t *data = object->data;
+
+		if (data)
+			load_object(ctx, load, end, data, values);
 		else
-			set_absent(&values[l->slot], object->reason);
+			set_all_absent(load, end, object, values);
+		load = end;
 	}
 	for (uint32_t i = 0; i < plan->nodes.nr; i++)
 		if (is_root(plan, i) && !plan->row[i].data)
@@ -436,19 +512,32 @@ static kw_status load_row(kw_ctx *ctx, const struct kw_plan *plan, struct kw_val
 	return KW_OK;
 }
 
+/* Fetch one object, where it isn't at hand. */
+static void fetch_object(kw_ctx *ctx, struct kw_plan *plan, uint32_t i)
+{
+	const struct kw_plan_node *n = &plan->nodes.item[i];
+	const uint8_t *data = NULL;
+	kw_status status = KW_ABSENT;
+	uint64_t first;
+
+	if (!__builtin_add_overflow(plan->row[i].address, n->lo, &first))
+		data = kw_fetch(ctx, first, n->hi - n->lo, plan->scratch + n->scratch, &status);
+	set_object(ctx, plan, i, plan->row, data, status);
+}
+
 static kw_status run_once(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, struct kw_value *values)
 {
-	for (uint32_t i = 0; i < plan->nodes.nr; i++) {
-		const struct kw_plan_node *n = &plan->nodes.item[i];
-		const uint8_t *data = NULL;
-		kw_status status = KW_ABSENT;
-		uint64_t first;
+	const struct kw_plan_node *n = plan->nodes.item, *end = n + plan->nodes.nr;
+	bool plain = !plan->doubts_zeros && !kw_views_are_copies(ctx);
+	struct kw_plan_object *row = plan->row, *object = row;
 
-		if (!find_object(plan, i, addr, plan->row))
+	for (uint32_t i = 0; n < end; n++, object++, i++) {
+		if (!find_object(n, i, addr, row))
 			continue;
-		if (!__builtin_add_overflow(plan->row[i].address, n->lo, &first))
-			data = kw_fetch(ctx, first, n->hi - n->lo, plan->scratch + n->scratch, &status);
-		set_object(ctx, plan, i, plan->row, data, status);
+		if (plain)
+			object->data = kw_view_at_hand(ctx, object->address + n->lo, n->hi - n->lo);
+		if (!object->data)
+			fetch_object(ctx, plan, i);
 	}
 	return load_row(ctx, plan, values);
 }
@@ -489,7 +578,7 @@ static void fetch_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, const uint
 		struct kw_plan_object *row = plan->objects + r * plan->nodes.nr;
 		struct kw_range *range = &plan->ranges[used];
 
-		if (!find_object(plan, i, addrs[r], row))
+		if (!find_object(n, i, addrs[r], row))
 			continue;
 		if (__builtin_add_overflow(row[i].address, n->lo, &range->addr)) {
 			set_object(ctx, plan, i, row, NULL, KW_ABSENT);

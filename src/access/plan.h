@@ -34,6 +34,7 @@ struct kw_plan_node {
 	uint64_t hop;	      /* offset of the pointer in the parent */
 	uint64_t lo, hi;      /* bytes of the object that are used */
 	size_t scratch;	      /* where a copy of the span lies among those of its row */
+	size_t end_load; /* the loads from it end before this one; they begin where those of the node before end */
 };
 
 struct kw_plan_load {
@@ -45,6 +46,7 @@ struct kw_plan_load {
 	uint8_t type; /* enum kw_value_type */
 	uint8_t shift, bits;
 	uint64_t offset; /* from the node's lo once the plan is finished */
+	uint64_t head;	 /* what stands before the number in its value */
 	char *text;	 /* where a string or bytes are copied to */
 };
 

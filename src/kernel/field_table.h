@@ -92,7 +92,16 @@ static inline void kw_set_text(struct kw_value *out, const struct kw_text *text)
 }
 
 /** When one of the first nr inputs is absent, make out absent for the same reason and return true. */
-bool kw_pass_absent(const struct kw_value *in, size_t nr, struct kw_value *out);
+static inline bool kw_pass_absent(const struct kw_value *in, size_t nr, struct kw_value *out)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (in[i].type == KW_VAL_ABSENT) {
+			*out = in[i];
+			return true;
+		}
+	}
+	return false;
+}
 
 /* user.c */
 

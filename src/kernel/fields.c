@@ -14,14 +14,3 @@ void kw_set_string(struct kw_value *out, const char *str)
 {
 	*out = (struct kw_value){ .type = KW_VAL_STRING, .len = (uint32_t)strlen(str), .str = str };
 }
-
-bool kw_pass_absent(const struct kw_value *in, size_t nr, struct kw_value *out)
-{
-	for (size_t i = 0; i < nr; i++) {
-		if (in[i].type == KW_VAL_ABSENT) {
-			*out = in[i];
-			return true;
-		}
-	}
-	return false;
-}

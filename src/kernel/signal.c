@@ -47,17 +47,23 @@ static void *make_handlers(struct kw_row *row)
 	return h;
 }
 
-/* As collect_sigign_sigcatch(). */
+/* As collect_sigign_sigcatch(). Most signals have no handler. */
 static void collect(struct handlers *h, const uint8_t *actions)
 {
-	h->ignored = h->caught = 0;
-	for (unsigned int i = 0; i < NR_SIGNALS; i++) {
-		uint64_t handler;
+	const uint64_t stride = h->stride;
+	uint64_t ignored = 0, caught = 0, handler;
 
-		memcpy(&handler, actions + i * h->stride, sizeof(handler));
-		h->ignored |= (uint64_t)(handler == SIG_IGN) << i;
-		h->caught |= (uint64_t)(handler > SIG_IGN) << i;
+	for (unsigned int i = 0; i < NR_SIGNALS; i++, actions += stride) {
+		memcpy(&handler, actions, sizeof(handler));
+		if (__builtin_expect(handler == 0, 1))
+			continue;
+		if (handler == SIG_IGN)
+			ignored |= 1ULL << i;
+		else
+			caught |= 1ULL << i;
 	}
+	h->ignored = ignored;
+	h->caught = caught;
 }
 
 /* in[0] the sighand, in[1] anything in it: tells why it can't be had. */

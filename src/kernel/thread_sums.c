@@ -35,7 +35,7 @@ static const char *const list_paths[] = { "signal", "signal.thread_head.next", "
 
 struct kw_thread_sums {
 	struct kw_plan thread;
-	unsigned int part[KW_SUM_NR]; /* sum that is the i-th one made */
+	enum kw_sum part[KW_SUM_NR]; /* sum that is the i-th one made */
 	unsigned int nr;
 	bool valid;		 /* sums are those of this row */
 	enum kw_absent reason;	 /* when they could not be made */
@@ -154,8 +154,8 @@ static bool add_thread(kw_ctx *ctx, uint64_t task, void *arg)
 /* Add the sums that the row's fields use, from its inputs; false when one could not be had. */
 static bool add_inputs(struct kw_thread_sums *s, uint32_t uses, const struct kw_value *inputs)
 {
-	for (unsigned int i = 0; i < KW_SUM_NR; i++)
-		if (uses & KW_SUM(i) && s->present[i] && !add_value(s, (enum kw_sum)i, &inputs[i]))
+	for (unsigned int i = 0; i < s->nr; i++)
+		if (uses & KW_SUM(s->part[i]) && !add_value(s, s->part[i], &inputs[s->part[i]]))
 			return false;
 	return true;
 }

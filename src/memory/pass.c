@@ -26,7 +26,7 @@ static void forget_translations(struct kw_reader *reader)
 
 void kw_reader_reset(struct kw_reader *reader)
 {
-	reader->virt_hit = &nowhere;
+	reader->virt_hit = reader->virt_before = &nowhere;
 	reader->phys_hit = &nowhere;
 	forget_translations(reader);
 }

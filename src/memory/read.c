@@ -48,15 +48,18 @@ static inline bool holds(const struct kw_segment *segment, uint64_t skip, size_t
 
 static const struct kw_segment *find_virtual(struct kw_reader *reader, uint64_t addr)
 {
-	const struct kw_segment *segment = reader->virt_hit;
+	const struct kw_segment *last = reader->virt_hit, *segment = reader->virt_before;
 
-	if (addr - segment->vaddr < segment->size)
-		return segment;
-	segment = segments_find(&reader->memory->virt, VIRTUAL, addr);
+	if (addr - last->vaddr < last->size)
+		return last;
+	if (addr - segment->vaddr >= segment->size)
+		segment = segments_find(&reader->memory->virt, VIRTUAL, addr);
 	if (!segment)
 		segment = hotplug_find(&reader->memory->hotplug, VIRTUAL, addr);
-	if (segment)
+	if (segment) {
+		reader->virt_before = last;
 		reader->virt_hit = segment;
+	}
 	return segment;
 }
 

@@ -2,7 +2,7 @@
 /*
  * The private part of a context: where it last looked, what it has read in this pass, what it has translated.
  *
- * Invariant: virt_hit and phys_hit are never NULL; they are segments of the memory's maps or an empty one.
+ * Invariant: virt_hit, virt_before and phys_hit are never NULL; they are segments of the memory's maps or an empty one.
  */
 #ifndef MEMORY_READER_H
 #define MEMORY_READER_H
@@ -31,6 +31,8 @@ struct cached_page {
 struct kw_reader {
 	const struct kw_memory *memory;
 	const struct kw_segment *virt_hit, *phys_hit;
+	const struct kw_segment
+		*virt_before;	/* the hit before: objects lie in the kernel's image and in RAM by turns */
 	unsigned int depth;	/* of passes */
 	bool brief;		/* the pass is for one read: what is read along with it is of no use */
 	uint64_t epoch;		/* number of the pass, never 0 */

@@ -133,8 +133,6 @@ static enum outcome run_stage(kw_query *q, struct kw_stage *stage, const struct 
 
 static kw_status damage_of(const struct kw_value *value)
 {
-	if (value->type != KW_VAL_ABSENT)
-		return KW_OK;
 	switch (value->absent) {
 	case KW_ABSENT_NOT_IN_DUMP: return KW_EXCLUDED;
 	case KW_ABSENT_UNREADABLE: return KW_FAILED;
@@ -148,7 +146,8 @@ kw_status kw_damage_among(const struct kw_value *values, size_t nr)
 	kw_status status = KW_OK;
 
 	for (size_t i = 0; i < nr && !status; i++)
-		status = damage_of(&values[i]);
+		if (values[i].type == KW_VAL_ABSENT)
+			status = damage_of(&values[i]);
 	return status;
 }
 

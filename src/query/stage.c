@@ -150,7 +150,13 @@ static kw_status add_need(kw_ctx *ctx, const struct kw_root *root, struct kw_sta
 static kw_status add_computed(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
 			      struct kw_slots *slots, const struct kw_field_def *def, uint32_t out)
 {
-	struct kw_stage_item item = { .def = def, .in = slots->nr, .out = out };
+	struct kw_stage_item item = {
+		.def = def,
+		.compute = def->compute,
+		.uses_mm = def->uses & KW_USES_MM,
+		.in = slots->nr,
+		.out = out,
+	};
 
 	for (size_t i = 0; i < KW_FIELD_MAX_NEEDS && def->needs[i]; i++) {
 		kw_status status = add_need(ctx, root, stage, def->needs[i], slots->nr++);
@@ -351,15 +357,19 @@ static void read_groups(struct kw_stage *stage, struct kw_row *row, struct kw_va
 	}
 }
 
-static void compute_field(struct kw_row *row, const struct kw_field_def *def, const struct kw_value *in,
-			  struct kw_value *out)
+static void compute_field(struct kw_row *row, const struct kw_stage_item *item, struct kw_value *values)
 {
-	if (def->uses & KW_USES_MM && row->flags & KW_PF_KTHREAD)
+	const struct kw_value *in = &values[item->in];
+	struct kw_value *out = &values[item->out];
+
+	if (item->uses_mm && row->flags & KW_PF_KTHREAD)
 		kw_set_absent(out, KW_ABSENT_NO_MM);
-	else if (def->compute)
-		def->compute(row, in, out);
-	else
+	else if (item->compute)
+		item->compute(row, in, out);
+	else if (item->def)
 		*out = *in;
+	else
+		name_enumerator(row->ctx, item->enumeration, out);
 }
 
 static void make(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
@@ -388,14 +398,8 @@ static void compute(struct kw_stage *stage, struct kw_row *row, struct kw_value 
 				     : (uint32_t)values[stage->flags_slot].u;
 	row->sum_inputs = &values[stage->sums_slot];
 	row->sum_uses = stage->uses;
-	for (size_t i = 0; i < stage->computed.nr; i++) {
-		const struct kw_stage_item *item = &stage->computed.item[i];
-
-		if (item->def)
-			compute_field(row, item->def, &values[item->in], &values[item->out]);
-		else
-			name_enumerator(row->ctx, item->enumeration, &values[item->out]);
-	}
+	for (size_t i = 0; i < stage->computed.nr; i++)
+		compute_field(row, &stage->computed.item[i], values);
 	if (stage->makings.nr)
 		make(stage, row, values);
 }

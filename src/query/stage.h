@@ -37,8 +37,11 @@ struct kw_slots {
 
 struct kw_stage_item {
 	const struct kw_field_def *def;
-	const struct kw_type *enumeration; /* of a raw path to an enum, else NULL */
-	uint32_t in;			   /* first of its needs, for compute() */
+	void (*compute)(struct kw_row *row, const struct kw_value *in,
+			struct kw_value *out); /* of def, or NULL */
+	bool uses_mm;			       /* so does def */
+	const struct kw_type *enumeration;     /* of a raw path to an enum, else NULL */
+	uint32_t in;			       /* first of its needs, for compute() */
 	uint32_t out;
 };
 

@@ -317,12 +317,12 @@ Test(access_plan, one_node_for_each_object)
 		    "node 2   *(node 0 + 0x30)  bytes 0x0..0x4\n"
 		    "node 3   *(node 1 + 0x28)  bytes 0x6..0x7\n"
 		    "load     node 0 + 0x0  4 bytes signed -> slot 0\n"
-		    "load     node 1 + 0x4  2 bytes unsigned -> slot 1\n"
-		    "load     node 1 + 0x0  4 bytes signed -> slot 2\n"
 		    "load     node 0 + 0x0  4 bytes signed -> slot 3\n"
+		    "load     node 0 + 0x50  4 bytes bits (7 bits from bit 11) -> slot 6\n"
+		    "load     node 1 + 0x0  4 bytes signed -> slot 2\n"
+		    "load     node 1 + 0x4  2 bytes unsigned -> slot 1\n"
 		    "load     node 2 + 0x0  4 bytes signed -> slot 4\n"
-		    "load     node 3 + 0x6  1 bytes bool -> slot 5\n"
-		    "load     node 0 + 0x50  4 bytes bits (7 bits from bit 11) -> slot 6\n");
+		    "load     node 3 + 0x6  1 bytes bool -> slot 5\n");
 }
 
 Test(access_plan, far_apart_values_get_a_node_each)
