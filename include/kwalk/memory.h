@@ -82,6 +82,14 @@ KW_API kw_status kw_translate(kw_ctx *ctx, uint64_t addr, uint64_t *ret_paddr);
  */
 KW_API void kw_pass_begin(kw_ctx *ctx);
 
+/**
+ * Forget what was cached, and go on: what is read from here on is as new as in another pass.
+ *
+ * For a program that looks again and again: the process's handler of SIGBUS stays kwalk's (which hands on what is not its
+ * own), while each pass of its own sets it and puts it back, which costs four system calls. Does nothing outside of a pass.
+ */
+KW_API void kw_pass_renew(kw_ctx *ctx);
+
 /** End a pass; the outermost end forgets what was cached. */
 KW_API void kw_pass_end(kw_ctx *ctx);
 

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "memory/memory.h"
+#include "memory/view.h"
 #include "type/btf.h"
 #include "type/origin.h"
 #include "type/types.h"
@@ -83,16 +84,16 @@ static kw_status read_timekeeper(kw_ctx *ctx, const struct clock_layout *l, stru
 {
 	uint64_t base, nsec, offs_boot, offs_real, mono, at = l->timekeeper;
 	uint32_t shift;
-	kw_status status = kw_read_u64(ctx, at + l->base, &base);
+	kw_status status = kw_read_near_u64(ctx, at + l->base, &base);
 
 	if (!status)
-		status = kw_read_u64(ctx, at + l->nsec, &nsec);
+		status = kw_read_near_u64(ctx, at + l->nsec, &nsec);
 	if (!status)
-		status = kw_read_u32(ctx, at + l->shift, &shift);
+		status = kw_read_near_u32(ctx, at + l->shift, &shift);
 	if (!status)
-		status = kw_read_u64(ctx, at + l->offs_boot, &offs_boot);
+		status = kw_read_near_u64(ctx, at + l->offs_boot, &offs_boot);
 	if (!status)
-		status = kw_read_u64(ctx, at + l->offs_real, &offs_real);
+		status = kw_read_near_u64(ctx, at + l->offs_real, &offs_real);
 	if (status)
 		return kw_fail(ctx, status, "the timekeeper can't be read: the time is not known");
 	if (!base && !offs_boot && !offs_real)

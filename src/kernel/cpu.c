@@ -20,6 +20,7 @@
 #include <kwalk/symbol.h>
 
 #include "memory/memory.h"
+#include "memory/view.h"
 #include "type/types.h"
 #include "util/error.h"
 
@@ -179,7 +180,7 @@ bool kw_cpu_is_online(kw_ctx *ctx, const struct kw_cpu_layout *l, unsigned int c
 	uint64_t word = 0;
 
 	return l->online_mask != KW_NO_ADDR &&
-	       kw_read_u64(ctx, l->online_mask + cpu / 64 * 8, &word) == KW_OK && word >> (cpu % 64) & 1;
+	       kw_read_near_u64(ctx, l->online_mask + cpu / 64 * 8, &word) == KW_OK && word >> (cpu % 64) & 1;
 }
 
 uint64_t kw_cpu_now(struct kw_row *row)
@@ -203,12 +204,12 @@ static kw_status copy_stable(kw_ctx *ctx, bool is_live, uint64_t addr, void *buf
 	for (int tries = 0; !status && tries < MAX_TRIES; tries++) {
 		uint32_t before, after;
 
-		status = kw_read(ctx, addr, buf, size);
+		status = kw_read_near(ctx, addr, buf, size);
 		if (status || !is_live || seq == KW_NO_ADDR || seq + 4 > size)
 			break;
 		memcpy(&before, (char *)buf + seq, 4);
 		kw_forget(ctx, addr, size);
-		status = kw_read_u32(ctx, addr + seq, &after);
+		status = kw_read_near_u32(ctx, addr + seq, &after);
 		if (before == after && !(before & 1))
 			break;
 	}
@@ -231,7 +232,7 @@ static bool has_waiters(kw_ctx *ctx, const struct kw_kernel *kernel, const struc
 	uint32_t waiters = 0;
 
 	return rq != KW_NO_ADDR && l->nr_iowait != KW_NO_ADDR &&
-	       kw_read_u32(ctx, rq + l->nr_iowait, &waiters) == KW_OK && (int32_t)waiters > 0;
+	       kw_read_near_u32(ctx, rq + l->nr_iowait, &waiters) == KW_OK && (int32_t)waiters > 0;
 }
 
 /* The part of a period under way; 0 when the clock is older than its beginning. */
@@ -269,7 +270,7 @@ static kw_status take_sleeptime(struct kw_row *row, const struct kw_cpu_layout *
 	if (addr == KW_NO_ADDR || !l->tick_size || l->idle_sleeptime == KW_NO_ADDR ||
 	    l->idle_active == KW_NO_ADDR || l->idle_active + 4 > l->tick_size || l->nohz_active == KW_NO_ADDR)
 		return KW_OK;
-	status = kw_read(row->ctx, l->nohz_active, &active, 1);
+	status = kw_read_near(row->ctx, l->nohz_active, &active, 1);
 	if (status || !active || !kw_cpu_is_online(row->ctx, l, cpu))
 		return status;
 	status = copy_stable(row->ctx, row->kernel->is_live, addr, tick, l->tick_size, l->sleeptime_seq);
@@ -331,11 +332,11 @@ kw_status kw_cpu_rq(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw
 	if (rq == KW_NO_ADDR || l->nr_switches == KW_NO_ADDR || l->nr_running == KW_NO_ADDR ||
 	    l->nr_iowait == KW_NO_ADDR)
 		return KW_NOTFOUND;
-	status = kw_read_u64(ctx, rq + l->nr_switches, &ret->nr_switches);
+	status = kw_read_near_u64(ctx, rq + l->nr_switches, &ret->nr_switches);
 	if (!status)
-		status = kw_read_u32(ctx, rq + l->nr_running, &ret->nr_running);
+		status = kw_read_near_u32(ctx, rq + l->nr_running, &ret->nr_running);
 	if (!status)
-		status = kw_read_u32(ctx, rq + l->nr_iowait, &ret->nr_iowait);
+		status = kw_read_near_u32(ctx, rq + l->nr_iowait, &ret->nr_iowait);
 	return status;
 }
 
@@ -349,7 +350,7 @@ kw_status kw_cpu_kstat(kw_ctx *ctx, const struct kw_kernel *kernel, const struct
 	if (addr == KW_NO_ADDR || !l->kstat_size || l->softirqs == KW_NO_ADDR || l->irqs_sum == KW_NO_ADDR ||
 	    l->softirqs + 4ULL * l->nr_softirqs > l->kstat_size)
 		return KW_NOTFOUND;
-	status = kw_read(ctx, addr, kstat, l->kstat_size);
+	status = kw_read_near(ctx, addr, kstat, l->kstat_size);
 	if (status)
 		return status;
 	*ret_irqs = u64_at(kstat, l->kstat_size, l->irqs_sum);

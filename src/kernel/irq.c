@@ -20,6 +20,7 @@
 #include "kernel/maple.h"
 #include "kernel/xarray.h"
 #include "memory/memory.h"
+#include "memory/view.h"
 #include "type/types.h"
 #include "util/error.h"
 
@@ -28,6 +29,7 @@
 #define ARCH	     0x80000000u /* in row->index: the rest is the place in kw_arch_irq_layout */
 #define MAX_ACTIONS  64		 /* that share an interrupt */
 #define MAX_NAME     64
+#define MAX_SPAN     512 /* it has 200 bytes */
 
 /* irq_desc.status_use_accessors, and core_internal_state__do_not_mess_with_it */
 #define IRQ_PER_CPU	  (1u << 9)
@@ -42,11 +44,32 @@ struct irq_layout {
 	uint64_t kstat_irqs, action, status, istate, tot_count, name, hwirq, chip,
 		domain; /* struct irq_desc */
 	uint64_t tot_count_size;
+	uint64_t first,
+		span; /* bytes of irq_desc that hold what counting looks at; span 0: not all members are there */
 	uint64_t chip_name;		   /* struct irq_chip */
 	uint64_t action_name, action_next; /* struct irqaction */
 	const struct kw_arch_irq_layout *arch;
 	const struct kw_cpu_layout *cpu;
 };
+
+static void find_span(struct irq_layout *l)
+{
+	const struct {
+		uint64_t offset, size;
+	} needed[] = {
+		{ l->action, 8 }, { l->status, 4 }, { l->istate, 4 }, { l->tot_count, l->tot_count_size }
+	};
+	uint64_t end = 0;
+
+	l->first = KW_NO_ADDR;
+	for (size_t i = 0; i < COUNT(needed); i++) {
+		if (needed[i].offset == KW_NO_ADDR)
+			return;
+		l->first = needed[i].offset < l->first ? needed[i].offset : l->first;
+		end = needed[i].offset + needed[i].size > end ? needed[i].offset + needed[i].size : end;
+	}
+	l->span = end - l->first <= MAX_SPAN ? end - l->first : 0;
+}
 
 static void resolve_offsets(kw_ctx *ctx, struct irq_layout *l)
 {
@@ -69,6 +92,7 @@ static void resolve_offsets(kw_ctx *ctx, struct irq_layout *l)
 		l->tot_count = member.bit_offset / 8;
 		l->tot_count_size = kw_type_size(ctx, member.type) == 8 ? 8 : 4;
 	}
+	find_span(l);
 	kw_clear_error(ctx);
 }
 
@@ -92,12 +116,12 @@ static const struct kw_subject irq_subject = { sizeof(struct irq_layout), resolv
 /* False when the kernel has no such member, or it can't be read. */
 static bool member_u64(kw_ctx *ctx, uint64_t object, uint64_t offset, uint64_t *ret)
 {
-	return offset != KW_NO_ADDR && kw_read_u64(ctx, object + offset, ret) == KW_OK;
+	return offset != KW_NO_ADDR && kw_read_near_u64(ctx, object + offset, ret) == KW_OK;
 }
 
 static bool member_u32(kw_ctx *ctx, uint64_t object, uint64_t offset, uint32_t *ret)
 {
-	return offset != KW_NO_ADDR && kw_read_u32(ctx, object + offset, ret) == KW_OK;
+	return offset != KW_NO_ADDR && kw_read_near_u32(ctx, object + offset, ret) == KW_OK;
 }
 
 /* Counting */
@@ -111,11 +135,11 @@ static kw_status count_on_cpu(kw_ctx *ctx, const struct kw_kernel *kernel, const
 	*ret = 0;
 	if (l->kstat_irqs == KW_NO_ADDR)
 		return KW_NOTFOUND;
-	status = kw_read_u64(ctx, desc + l->kstat_irqs, &kstat);
+	status = kw_read_near_u64(ctx, desc + l->kstat_irqs, &kstat);
 	if (status || !kstat)
 		return status;
 	kstat = kw_percpu(kernel, kstat, cpu);
-	return kstat == KW_NO_ADDR ? KW_NOTFOUND : kw_read_u32(ctx, kstat, ret);
+	return kstat == KW_NO_ADDR ? KW_NOTFOUND : kw_read_near_u32(ctx, kstat, ret);
 }
 
 /* The kernel adds up in 32 bits. */
@@ -136,16 +160,48 @@ static kw_status count_on_all(kw_ctx *ctx, const struct kw_kernel *kernel, const
 	return status;
 }
 
-static kw_status count_device(kw_ctx *ctx, const struct kw_kernel *kernel, const struct irq_layout *l,
-			      uint64_t desc, uint64_t *ret)
-{
+/* What counting needs of a descriptor, copied at once. */
+struct desc {
+	uint64_t action, total;
 	uint32_t settings, internal;
+};
 
-	if (!member_u32(ctx, desc, l->status, &settings) || !member_u32(ctx, desc, l->istate, &internal) ||
-	    l->tot_count == KW_NO_ADDR || settings & (IRQ_PER_CPU | IRQ_PER_CPU_DEVID) || internal & IRQS_NMI)
-		return count_on_all(ctx, kernel, l, desc, ret);
-	*ret = 0;
-	return kw_read(ctx, desc + l->tot_count, ret, l->tot_count_size);
+static uint64_t number_at(const uint8_t *bytes, const struct irq_layout *l, uint64_t offset, size_t size)
+{
+	uint64_t number = 0;
+
+	memcpy(&number, bytes + (offset - l->first), size);
+	return number;
+}
+
+static bool copy_desc(kw_ctx *ctx, const struct irq_layout *l, uint64_t addr, struct desc *ret)
+{
+	uint8_t bytes[MAX_SPAN];
+
+	if (!l->span || kw_read_near(ctx, addr + l->first, bytes, l->span) != KW_OK)
+		return false;
+	ret->action = number_at(bytes, l, l->action, 8);
+	ret->settings = (uint32_t)number_at(bytes, l, l->status, 4);
+	ret->internal = (uint32_t)number_at(bytes, l, l->istate, 4);
+	ret->total = number_at(bytes, l, l->tot_count, l->tot_count_size);
+	return true;
+}
+
+/* Per-CPU interrupts and NMIs have no total. */
+static bool has_total(const struct desc *desc)
+{
+	return !(desc->settings & (IRQ_PER_CPU | IRQ_PER_CPU_DEVID)) && !(desc->internal & IRQS_NMI);
+}
+
+static kw_status count_device(kw_ctx *ctx, const struct kw_kernel *kernel, const struct irq_layout *l,
+			      uint64_t addr, uint64_t *ret)
+{
+	struct desc desc;
+
+	if (!copy_desc(ctx, l, addr, &desc) || !has_total(&desc))
+		return count_on_all(ctx, kernel, l, addr, ret);
+	*ret = desc.total;
+	return KW_OK;
 }
 
 static kw_status count_arch(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_arch_irq *irq,
@@ -176,29 +232,35 @@ static void set_count(struct kw_value *out, kw_status status, uint64_t count)
 
 /* Fields */
 
-enum { IRQ, LABEL };
-
 static const struct kw_field_def id_fields[] = {
-	[IRQ] = KW_READ_FIELD("irq", "IRQ", "", UINT, NONE, PLAIN, OBJECT,
-			      "number; those of the CPU have none", "index in sparse_irqs or irq_desc_tree"),
-	[LABEL] = KW_READ_FIELD("label", "LABEL", "", STRING, NONE, PLAIN, OBJECT,
-				"the number, or NMI, LOC, ...: first column of /proc/interrupts",
-				"irq_stat_info[].symbol"),
+	KW_READ_FIELD("irq", "IRQ", "", UINT, NONE, PLAIN, OBJECT, "number; those of the CPU have none",
+		      "index in sparse_irqs or irq_desc_tree"),
 };
 
 static void read_id(struct kw_row *row, const void *layout, struct kw_value *values)
 {
-	const struct irq_layout *l = layout;
-	char number[16];
+	(void)layout;
+	if (row->index & ARCH)
+		kw_set_absent(&values[0], KW_ABSENT_NOT_APPLICABLE);
+	else
+		kw_set_uint(&values[0], row->index);
+}
 
-	if (row->index & ARCH) {
-		kw_set_absent(&values[IRQ], KW_ABSENT_NOT_APPLICABLE);
-		kw_set_string(&values[LABEL], l->arch->irq[row->index & ~ARCH].label);
-		return;
-	}
-	kw_set_uint(&values[IRQ], row->index);
-	snprintf(number, sizeof(number), "%u", row->index);
-	kw_set_row_text(row, &values[LABEL], number);
+static const struct kw_field_def label_fields[] = {
+	KW_READ_FIELD("label", "LABEL", "", STRING, NONE, PLAIN, OBJECT,
+		      "the number, or NMI, LOC, ...: first column of /proc/interrupts",
+		      "irq_stat_info[].symbol"),
+};
+
+static void read_label(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	const struct irq_layout *l = layout;
+	char number[24];
+
+	if (row->index & ARCH)
+		kw_set_string(&values[0], l->arch->irq[row->index & ~ARCH].label);
+	else
+		kw_row_put(row, &values[0], number, kw_format_int(number, row->index));
 }
 
 static const struct kw_field_def count_fields[] = {
@@ -243,7 +305,7 @@ static void set_text(struct kw_row *row, uint64_t object, uint64_t offset, struc
 		kw_set_absent(out, KW_ABSENT_NO_MEMBER);
 		return;
 	}
-	status = kw_read_u64(row->ctx, object + offset, &pointer);
+	status = kw_read_near_u64(row->ctx, object + offset, &pointer);
 	if (!status && !pointer) {
 		kw_set_absent(out, KW_ABSENT_NULL);
 		return;
@@ -349,18 +411,21 @@ static void read_cpu_count(struct kw_row *row, const void *layout, struct kw_val
 #define TABLE(name) static const struct kw_field_table name##_table = { name##_fields, COUNT(name##_fields) }
 
 TABLE(id);
+TABLE(label);
 TABLE(count);
 TABLE(about);
 TABLE(cpu_count);
 
 static const struct kw_field_group irq_groups[] = {
-	{ .table = &id_table, .subject = &irq_subject, .read = read_id },
+	{ .table = &id_table, .read = read_id },
+	{ .table = &label_table, .subject = &irq_subject, .read = read_label },
 	{ .table = &count_table, .subject = &irq_subject, .read = read_count },
 	{ .table = &about_table, .subject = &irq_subject, .read = read_about },
 };
 
 static const struct kw_field_group irq_cpu_groups[] = {
-	{ .table = &id_table, .subject = &irq_subject, .read = read_id },
+	{ .table = &id_table, .read = read_id },
+	{ .table = &label_table, .subject = &irq_subject, .read = read_label },
 	{ .table = &cpu_count_table, .subject = &irq_subject, .read = read_cpu_count },
 	{ .table = &about_table, .subject = &irq_subject, .read = read_about },
 };
@@ -392,13 +457,15 @@ static bool take_irq(struct irq_walk *w, uint64_t desc, uint32_t index)
 static bool take_desc(uint64_t first, uint64_t last, uint64_t desc, void *arg)
 {
 	struct irq_walk *w = arg;
-	uint64_t action = 0, count = 0;
+	uint64_t count = 0;
+	struct desc now;
 
 	/* An entry stands for one interrupt; another range is damage, and what it says of others is not believed. */
 	if (last != first)
 		return true;
-	if (member_u64(w->ctx, desc, w->layout->action, &action) && !action &&
-	    count_device(w->ctx, w->kernel, w->layout, desc, &count) == KW_OK && !count)
+	if (copy_desc(w->ctx, w->layout, desc, &now) && !now.action &&
+	    (has_total(&now) ? !now.total
+			     : count_on_all(w->ctx, w->kernel, w->layout, desc, &count) == KW_OK && !count))
 		return true;
 	return take_irq(w, desc, (uint32_t)first);
 }

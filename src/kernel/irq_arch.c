@@ -13,6 +13,7 @@
 #include <kwalk/symbol.h>
 
 #include "memory/memory.h"
+#include "memory/view.h"
 #include "type/types.h"
 #include "util/error.h"
 
@@ -56,7 +57,7 @@ static bool vector_is_taken(kw_ctx *ctx, uint64_t vectors, uint8_t vector)
 {
 	uint64_t word = 0;
 
-	return vectors != KW_NO_ADDR && kw_read_u64(ctx, vectors + vector / 64 * 8, &word) == KW_OK &&
+	return vectors != KW_NO_ADDR && kw_read_near_u64(ctx, vectors + vector / 64 * 8, &word) == KW_OK &&
 	       word >> (vector % 64) & 1;
 }
 
@@ -64,7 +65,7 @@ static bool is_set(kw_ctx *ctx, uint64_t pointer)
 {
 	uint64_t value = 0;
 
-	return pointer != KW_NO_ADDR && kw_read_u64(ctx, pointer, &value) == KW_OK && value;
+	return pointer != KW_NO_ADDR && kw_read_near_u64(ctx, pointer, &value) == KW_OK && value;
 }
 
 /* Variables of their own, beside the members of irq_stat. */
@@ -114,7 +115,7 @@ static void read_text(kw_ctx *ctx, uint64_t pointer, char *buf, size_t size)
 	size_t blanks, len;
 
 	*buf = '\0';
-	if (kw_read_u64(ctx, pointer, &addr) != KW_OK || kw_read_string(ctx, addr, buf, size) != KW_OK)
+	if (kw_read_near_u64(ctx, pointer, &addr) != KW_OK || kw_read_string(ctx, addr, buf, size) != KW_OK)
 		return;
 	blanks = strspn(buf, " ");
 	len = strcspn(buf + blanks, "\n");
@@ -191,7 +192,7 @@ bool kw_arch_irq_is_shown(kw_ctx *ctx, const struct kw_arch_irq_layout *l, unsig
 
 	if (l->shown == KW_NO_ADDR)
 		return l->irq[i].shown;
-	return kw_read_u64(ctx, l->shown + i / 64 * 8, &word) != KW_OK || word >> (i % 64) & 1;
+	return kw_read_near_u64(ctx, l->shown + i / 64 * 8, &word) != KW_OK || word >> (i % 64) & 1;
 }
 
 kw_status kw_arch_irq_count(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_arch_irq *irq,
@@ -199,7 +200,7 @@ kw_status kw_arch_irq_count(kw_ctx *ctx, const struct kw_kernel *kernel, const s
 {
 	uint64_t addr = irq->global ? irq->symbol : kw_percpu(kernel, irq->symbol, cpu);
 
-	return addr == KW_NO_ADDR ? KW_NOTFOUND : kw_read_u32(ctx, addr + irq->offset, ret);
+	return addr == KW_NO_ADDR ? KW_NOTFOUND : kw_read_near_u32(ctx, addr + irq->offset, ret);
 }
 
 /* Those of irq_stat are copied together. */
@@ -208,7 +209,7 @@ static kw_status copy_irq_stat(kw_ctx *ctx, const struct kw_kernel *kernel,
 {
 	uint64_t addr = kw_percpu(kernel, l->irq_stat, cpu);
 
-	return addr == KW_NO_ADDR ? KW_NOTFOUND : kw_read(ctx, addr, bytes, l->irq_stat_size);
+	return addr == KW_NO_ADDR ? KW_NOTFOUND : kw_read_near(ctx, addr, bytes, l->irq_stat_size);
 }
 
 kw_status kw_arch_irq_sum(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_arch_irq_layout *l,

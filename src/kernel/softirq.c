@@ -6,6 +6,7 @@
 
 #include "kernel/cpu.h"
 #include "memory/memory.h"
+#include "memory/view.h"
 #include "util/error.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -26,7 +27,7 @@ static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layo
 		return ctx->status;
 	kw_symbol_addresses(ctx, &q, 1);
 	for (uint32_t i = 0; q.addr != KW_NO_ADDR && i < l->cpu->nr_softirqs; i++)
-		if (kw_read_u64(ctx, q.addr + 8ULL * i, &text) != KW_OK ||
+		if (kw_read_near_u64(ctx, q.addr + 8ULL * i, &text) != KW_OK ||
 		    kw_read_string(ctx, text, l->name[i], sizeof(l->name[i])) != KW_OK)
 			*l->name[i] = '\0';
 	return KW_OK;
@@ -65,13 +66,11 @@ static void set_id(struct kw_row *row, const struct softirq_layout *l, struct kw
 
 static kw_status count_on(struct kw_row *row, const struct softirq_layout *l, unsigned int cpu, uint32_t *ret)
 {
-	uint32_t counts[KW_MAX_SOFTIRQS];
-	uint64_t irqs;
-	kw_status status = kw_cpu_kstat(row->ctx, row->kernel, l->cpu, cpu, &irqs, counts);
+	uint64_t addr = kw_percpu(row->kernel, l->cpu->kstat, cpu);
 
-	if (!status)
-		*ret = counts[row->index];
-	return status;
+	if (addr == KW_NO_ADDR || l->cpu->softirqs == KW_NO_ADDR)
+		return KW_NOTFOUND;
+	return kw_read_near_u32(row->ctx, addr + l->cpu->softirqs + 4ULL * row->index, ret);
 }
 
 static void set_count(struct kw_value *out, kw_status status, uint64_t count)

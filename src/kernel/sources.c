@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "memory/memory.h"
+#include "memory/view.h"
 #include "type/types.h"
 #include "util/error.h"
 
@@ -292,7 +293,7 @@ void kw_read_global(kw_ctx *ctx, uint64_t addr, size_t size, struct kw_value *ou
 		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
 		return;
 	}
-	status = kw_read(ctx, addr, &number, size);
+	status = kw_read_near(ctx, addr, &number, size);
 	if (status)
 		kw_set_absent(out, kw_absent_of_status(status));
 	else

@@ -8,6 +8,7 @@
 
 #include "kernel/cpu.h"
 #include "memory/memory.h"
+#include "memory/view.h"
 #include "type/types.h"
 #include "util/error.h"
 
@@ -61,6 +62,7 @@ static void resolve_symbols(kw_ctx *ctx, struct kw_vm_layout *l)
 		{ "__cpu_online_mask", &l->online_mask },
 		{ "node_data", &l->node_data },
 		{ "contig_page_data", &l->contig_page_data },
+		{ "nr_node_ids", &l->node_ids },
 		{ "totalreserve_pages", &l->reserve },
 		{ "vm_dirty_ratio", &l->dirty_ratio },
 		{ "dirty_background_ratio", &l->dirty_background_ratio },
@@ -88,6 +90,7 @@ static void resolve_zone(kw_ctx *ctx, struct kw_vm_layout *l)
 {
 	const struct kw_type *zone;
 	struct kw_member member;
+	uint32_t nr_ids = 0;
 
 	l->percpu_zone = kw_offset_or_none(ctx, "zone", "per_cpu_zonestats");
 	if (l->percpu_zone != KW_NO_ADDR) {
@@ -114,6 +117,10 @@ static void resolve_zone(kw_ctx *ctx, struct kw_vm_layout *l)
 	l->max_nodes = 1;
 	if (l->node_data != KW_NO_ADDR && kw_type_offset(ctx, "nodemask_t", "bits", &member) == KW_OK)
 		l->max_nodes = (uint32_t)(kw_type_size(ctx, member.type) * 8);
+	/* Of the 1024 places of a distribution's kernel only the first nr_node_ids can ever be taken. */
+	if (l->node_ids != KW_NO_ADDR && kw_read_u32(ctx, l->node_ids, &nr_ids) == KW_OK && nr_ids &&
+	    nr_ids < l->max_nodes)
+		l->max_nodes = nr_ids;
 	if (l->max_nodes > KW_MAX_NODES)
 		l->max_nodes = KW_MAX_NODES;
 	kw_clear_error(ctx);
@@ -127,6 +134,8 @@ static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layo
 	resolve_symbols(ctx, l);
 	resolve_counts(ctx, l);
 	resolve_zone(ctx, l);
+	l->pgpgin = kw_enumerator_or_none(ctx, "enum vm_event_item", "PGPGIN");
+	l->pgpgout = kw_enumerator_or_none(ctx, "enum vm_event_item", "PGPGOUT");
 	l->free = kw_vm_find(ctx, "NR_FREE_PAGES");
 	l->active_file = kw_vm_find(ctx, "NR_ACTIVE_FILE");
 	l->inactive_file = kw_vm_find(ctx, "NR_INACTIVE_FILE");
@@ -147,7 +156,7 @@ const struct kw_subject kw_vm_subject = { sizeof(struct kw_vm_layout), resolve }
 static kw_status node_at(kw_ctx *ctx, const struct kw_vm_layout *l, uint32_t node, uint64_t *ret)
 {
 	if (l->node_data != KW_NO_ADDR)
-		return kw_read_u64(ctx, l->node_data + 8ULL * node, ret);
+		return kw_read_near_u64(ctx, l->node_data + 8ULL * node, ret);
 	*ret = l->contig_page_data;
 	return l->contig_page_data == KW_NO_ADDR ? KW_NOTFOUND : KW_OK;
 }
@@ -183,7 +192,7 @@ struct summing {
 static kw_status add_percpu(struct summing *s, uint64_t pointer, uint64_t offset)
 {
 	uint64_t area;
-	kw_status status = kw_read_u64(s->ctx, pointer, &area);
+	kw_status status = kw_read_near_u64(s->ctx, pointer, &area);
 
 	for (unsigned int cpu = 0; !status && area && cpu < s->kernel->nr_cpus; cpu++) {
 		uint64_t addr = kw_percpu(s->kernel, area, cpu);
@@ -193,7 +202,7 @@ static kw_status add_percpu(struct summing *s, uint64_t pointer, uint64_t offset
 		if (addr == KW_NO_ADDR)
 			continue;
 		if (s->numa)
-			status = kw_read_u64(s->ctx, addr + offset + 8ULL * s->index, &events);
+			status = kw_read_near_u64(s->ctx, addr + offset + 8ULL * s->index, &events);
 		else
 			status = kw_read(s->ctx, addr + offset + s->index, &diff, 1);
 		s->sum += s->numa ? (int64_t)events : diff;
@@ -210,7 +219,7 @@ static bool add_zone(uint64_t zone, uint32_t node, uint32_t number, void *arg)
 	(void)number;
 	/* A zone without memory has no counters of its own. */
 	if (s->layout->present != KW_NO_ADDR)
-		s->status = kw_read_u64(s->ctx, zone + s->layout->present, &present);
+		s->status = kw_read_near_u64(s->ctx, zone + s->layout->present, &present);
 	if (s->status || !present)
 		return !s->status;
 	s->status = add_percpu(s, zone + s->layout->percpu_zone,
@@ -256,7 +265,7 @@ static kw_status read_global(kw_ctx *ctx, const struct kw_vm_layout *l, struct k
 	if (item.kind == KW_VM_NONE || item.kind > KW_VM_NODE || arrays[item.kind] == KW_NO_ADDR ||
 	    item.index >= counts[item.kind])
 		return KW_NOTFOUND;
-	return kw_read_u64(ctx, arrays[item.kind] + 8ULL * item.index, (uint64_t *)ret);
+	return kw_read_near_u64(ctx, arrays[item.kind] + 8ULL * item.index, (uint64_t *)ret);
 }
 
 static uint64_t not_below_zero(int64_t value)
@@ -296,9 +305,9 @@ static bool add_watermark(uint64_t zone, uint32_t node, uint32_t number, void *a
 	(void)node;
 	(void)number;
 	/* enum zone_watermarks: min, low, high */
-	s->status = kw_read_u64(s->ctx, zone + s->layout->watermark + 8, &low);
+	s->status = kw_read_near_u64(s->ctx, zone + s->layout->watermark + 8, &low);
 	if (!s->status && s->layout->boost != KW_NO_ADDR)
-		s->status = kw_read_u64(s->ctx, zone + s->layout->boost, &boost);
+		s->status = kw_read_near_u64(s->ctx, zone + s->layout->boost, &boost);
 	s->sum += s->status ? 0 : (int64_t)(low + boost);
 	return !s->status;
 }
@@ -329,11 +338,11 @@ static kw_status read_event(struct kw_row *row, const struct kw_vm_layout *l, ui
 			continue;
 		/* The events of a CPU that went offline have been handed on. */
 		if (l->online_mask != KW_NO_ADDR)
-			status = kw_read_u64(row->ctx, l->online_mask + cpu / 64 * 8, &word);
+			status = kw_read_near_u64(row->ctx, l->online_mask + cpu / 64 * 8, &word);
 		if (!status && word >> (cpu % 64) & 1)
-			status = kw_read_u64(row->ctx,
-					     kw_percpu(row->kernel, l->event_states, cpu) + 8ULL * index,
-					     &count);
+			status = kw_read_near_u64(row->ctx,
+						  kw_percpu(row->kernel, l->event_states, cpu) + 8ULL * index,
+						  &count);
 		*ret += count;
 	}
 	return status;
@@ -435,25 +444,27 @@ bool kw_vm_is_huge(const struct kw_vm_layout *l, struct kw_vm_item item)
 }
 
 /* /proc/vmstat has huge pages in units of their own, and what was read and written in KiB. */
-static uint64_t divisor(const struct kw_vm_layout *l, struct kw_vm_item item, const char *name)
+static uint64_t divisor(const struct kw_vm_layout *l, struct kw_vm_item item)
 {
 	if (kw_vm_is_huge(l, item))
 		return KW_HUGE_PAGES;
-	return item.kind == KW_VM_EVENT && (strcmp(name, "pgpgin") == 0 || strcmp(name, "pgpgout") == 0) ? 2
-													 : 1;
+	return item.kind == KW_VM_EVENT && (item.index == l->pgpgin || item.index == l->pgpgout) ? 2 : 1;
 }
 
-enum { NAME, VALUE, EXACT };
+static const struct kw_field_def name_fields[] = {
+	KW_READ_FIELD("name", "NAME", "", STRING, NONE, PLAIN, OBJECT, "name of the line", "vmstat_text[]"),
+};
 
-static const struct kw_field_def fields[] = {
-	[NAME] = KW_READ_FIELD("name", "NAME", "", STRING, NONE, PLAIN, OBJECT, "name of the line",
-			       "vmstat_text[]"),
-	[VALUE] = KW_READ_FIELD("value", "VALUE", "", UINT, COUNT, PLAIN, OBJECT,
-				"pages or events, as /proc/vmstat has it",
-				"vm_zone_stat[], vm_node_stat[], vm_event_states"),
-	[EXACT] = KW_READ_FIELD("exact", "EXACT", "", UINT, COUNT, PLAIN, PERCPU,
-				"the same with what the CPUs have not handed in yet",
-				"per_cpu_zonestat, per_cpu_nodestat"),
+static const struct kw_field_def value_fields[] = {
+	KW_READ_FIELD("value", "VALUE", "", UINT, COUNT, PLAIN, OBJECT,
+		      "pages or events, as /proc/vmstat has it",
+		      "vm_zone_stat[], vm_node_stat[], vm_event_states"),
+};
+
+static const struct kw_field_def exact_fields[] = {
+	KW_READ_FIELD("exact", "EXACT", "", UINT, COUNT, PLAIN, PERCPU,
+		      "the same with what the CPUs have not handed in yet",
+		      "per_cpu_zonestat, per_cpu_nodestat"),
 };
 
 static void set(struct kw_value *out, kw_status status, uint64_t value)
@@ -468,36 +479,56 @@ static kw_status read_name(kw_ctx *ctx, const struct kw_vm_layout *l, uint32_t l
 {
 	uint64_t text;
 	kw_status status = l->text == KW_NO_ADDR ? KW_NOTFOUND
-						 : kw_read_u64(ctx, l->text + 8ULL * line, &text);
+						 : kw_read_near_u64(ctx, l->text + 8ULL * line, &text);
 
 	return status ? status : kw_read_string(ctx, text, name, MAX_NAME);
 }
 
-static void read_values(struct kw_row *row, const struct kw_vm_layout *l, const char *name,
-			struct kw_value *values)
+/* What needs no sum over zones or nodes. */
+static kw_status read_plain(struct kw_row *row, const struct kw_vm_layout *l, struct kw_vm_item item,
+			    uint64_t *ret)
 {
-	struct kw_vm_item item = item_of(l, row->index);
-	uint64_t value = 0, exact = 0, unit = divisor(l, item, name);
-	kw_status status, exact_status;
+	char name[MAX_NAME];
+	kw_status status;
 
-	if (item.kind == KW_VM_EVENT || item.kind == KW_VM_WRITEBACK) {
-		status = item.kind == KW_VM_EVENT ? read_event(row, l, item.index, &value)
-						  : read_writeback(row->ctx, l, name, &value);
-		exact = value;
-		exact_status = status;
-	} else {
-		status = kw_vm_read(row->ctx, l, item, &value);
-		exact_status = kw_vm_exact(row->ctx, row->kernel, l, item, &exact);
-	}
-	/* Reading /proc/vmstat hands in hits and misses first, since 5.14. */
-	if (item.kind == KW_VM_NUMA && l->zone_numa != KW_NO_ADDR) {
-		value = exact;
-		status = exact_status;
-	} else if (item.kind == KW_VM_NUMA) {
-		exact_status = KW_NOTFOUND;
-	}
-	set(&values[VALUE], status, value / unit);
-	set(&values[EXACT], exact_status, exact / unit);
+	if (item.kind == KW_VM_EVENT)
+		return read_event(row, l, item.index, ret);
+	if (item.kind != KW_VM_WRITEBACK)
+		return kw_vm_read(row->ctx, l, item, ret);
+	status = read_name(row->ctx, l, row->index, name);
+	return status ? status : read_writeback(row->ctx, l, name, ret);
+}
+
+/* Reading /proc/vmstat hands in hits and misses first, since 5.14: value and exact are the same then. */
+static kw_status read_exact(struct kw_row *row, const struct kw_vm_layout *l, struct kw_vm_item item,
+			    uint64_t *ret)
+{
+	if (item.kind == KW_VM_EVENT || item.kind == KW_VM_WRITEBACK)
+		return read_plain(row, l, item, ret);
+	if (item.kind == KW_VM_NUMA && l->zone_numa == KW_NO_ADDR)
+		return KW_NOTFOUND;
+	return kw_vm_exact(row->ctx, row->kernel, l, item, ret);
+}
+
+static void read_value_field(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	const struct kw_vm_layout *l = layout;
+	struct kw_vm_item item = item_of(l, row->index);
+	bool handed_in = item.kind == KW_VM_NUMA && l->zone_numa != KW_NO_ADDR;
+	uint64_t value = 0;
+	kw_status status = handed_in ? read_exact(row, l, item, &value) : read_plain(row, l, item, &value);
+
+	set(&values[0], status, value / divisor(l, item));
+}
+
+static void read_exact_field(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	const struct kw_vm_layout *l = layout;
+	struct kw_vm_item item = item_of(l, row->index);
+	uint64_t value = 0;
+	kw_status status = read_exact(row, l, item, &value);
+
+	set(&values[0], status, value / divisor(l, item));
 }
 
 void kw_vm_set_name(struct kw_row *row, const struct kw_vm_layout *l, struct kw_vm_item item,
@@ -513,20 +544,25 @@ void kw_vm_set_name(struct kw_row *row, const struct kw_vm_layout *l, struct kw_
 		kw_set_row_text(row, out, name);
 }
 
-static void read(struct kw_row *row, const void *layout, struct kw_value *values)
+static void read_name_field(struct kw_row *row, const void *layout, struct kw_value *values)
 {
 	char name[MAX_NAME] = "";
 	kw_status status = read_name(row->ctx, layout, row->index, name);
 
 	if (status)
-		kw_set_absent(&values[NAME], kw_absent_of_counter(status));
+		kw_set_absent(&values[0], kw_absent_of_counter(status));
 	else
-		kw_set_row_text(row, &values[NAME], name);
-	read_values(row, layout, name, values);
+		kw_set_row_text(row, &values[0], name);
 }
 
-static const struct kw_field_table table = { fields, COUNT(fields) };
-static const struct kw_field_group groups[] = { { .table = &table, .subject = &kw_vm_subject, .read = read } };
+static const struct kw_field_table name_table = { name_fields, COUNT(name_fields) };
+static const struct kw_field_table value_table = { value_fields, COUNT(value_fields) };
+static const struct kw_field_table exact_table = { exact_fields, COUNT(exact_fields) };
+static const struct kw_field_group groups[] = {
+	{ .table = &name_table, .subject = &kw_vm_subject, .read = read_name_field },
+	{ .table = &value_table, .subject = &kw_vm_subject, .read = read_value_field },
+	{ .table = &exact_table, .subject = &kw_vm_subject, .read = read_exact_field },
+};
 
 static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
 		      void *arg)

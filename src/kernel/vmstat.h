@@ -37,7 +37,7 @@ struct kw_vm_layout {
 	uint32_t nr_zone, nr_numa, nr_node, nr_writeback, nr_event;
 	uint64_t online_mask; /* of CPUs */
 	/* nodes: node_data[] is an array of pointers, contig_page_data the only one without NUMA */
-	uint64_t node_data, contig_page_data;
+	uint64_t node_data, contig_page_data, node_ids;
 	uint32_t max_nodes;
 	uint64_t node_zones, percpu_node; /* struct pglist_data */
 	uint32_t max_zones;		  /* of a node */
@@ -51,7 +51,8 @@ struct kw_vm_layout {
 	uint64_t memmap, memmap_boot;
 	struct kw_vm_item free, active_file, inactive_file;
 	struct kw_vm_item anon_thps, file_thps, shmem_thps, shmem_mapped, file_mapped;
-	bool thps_in_pages; /* counts of huge pages are kept in small ones */
+	int64_t pgpgin, pgpgout; /* events that are counted in sectors, -1: not there */
+	bool thps_in_pages;	 /* counts of huge pages are kept in small ones */
 };
 
 #define KW_HUGE_PAGES 512 /* small pages of a huge one */

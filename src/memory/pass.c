@@ -69,16 +69,21 @@ static void follow(kw_ctx *ctx)
 	kw_kcore_follow(ctx, ctx->target->memory);
 }
 
+static void begin_epoch(kw_ctx *ctx)
+{
+	if (ctx->reader->memory->live)
+		forget_translations(ctx->reader);
+	if (ctx->reader->memory->kind == KW_SOURCE_LIVE)
+		follow(ctx);
+}
+
 void kw_pass_begin(kw_ctx *ctx)
 {
 	struct kw_reader *reader = ctx->reader;
 
 	if (!reader || reader->depth++)
 		return;
-	if (reader->memory->live)
-		forget_translations(reader);
-	if (reader->memory->kind == KW_SOURCE_LIVE)
-		follow(ctx);
+	begin_epoch(ctx);
 	if (reader->memory->guard.first)
 		guard_enter();
 }
@@ -97,6 +102,15 @@ void kw_pass_end(kw_ctx *ctx)
 	if (reader->memory->guard.first)
 		guard_leave();
 	reader->epoch++;
+	count_faults(ctx);
+}
+
+void kw_pass_renew(kw_ctx *ctx)
+{
+	if (!ctx->reader || !ctx->reader->depth)
+		return;
+	ctx->reader->epoch++;
+	begin_epoch(ctx);
 	count_faults(ctx);
 }
 

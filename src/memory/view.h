@@ -6,6 +6,10 @@
 #ifndef MEMORY_VIEW_H
 #define MEMORY_VIEW_H
 
+#include <string.h>
+
+#include <kwalk/memory.h>
+
 #include "memory/reader.h"
 
 /** As kw_view() where the range lies in the segment of one of the last two and no page has ever failed; else NULL. */
@@ -45,6 +49,31 @@ static inline bool kw_views_are_copies(const kw_ctx *ctx)
 static inline uint64_t kw_faults_now(const kw_ctx *ctx)
 {
 	return guard_faults(&ctx->reader->memory->guard);
+}
+
+/** As kw_read(), in line where kw_view_at_hand() is: for a few bytes. */
+static inline kw_status kw_read_near(kw_ctx *ctx, uint64_t addr, void *buf, size_t len)
+{
+	const void *found = ctx->reader->depth ? kw_view_at_hand(ctx, addr, len) : NULL;
+
+	if (__builtin_expect(found != NULL, 1)) {
+		memcpy(buf, found, len);
+		/* Of a page that fails now these are zeros: the handler counts before it puts them in place. */
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__builtin_expect(!kw_faults_now(ctx), 1))
+			return KW_OK;
+	}
+	return kw_read(ctx, addr, buf, len);
+}
+
+static inline kw_status kw_read_near_u64(kw_ctx *ctx, uint64_t addr, uint64_t *ret)
+{
+	return kw_read_near(ctx, addr, ret, sizeof(*ret));
+}
+
+static inline kw_status kw_read_near_u32(kw_ctx *ctx, uint64_t addr, uint32_t *ret)
+{
+	return kw_read_near(ctx, addr, ret, sizeof(*ret));
 }
 
 #endif

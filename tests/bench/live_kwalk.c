@@ -128,6 +128,7 @@ static bool add_row(const struct kw_value *values, const struct kw_row_identity 
 static void run(struct live_kwalk *k, kw_row_fn fn)
 {
 	k->totals = (struct totals){ 0 };
+	kw_pass_begin(k->ctx);
 	for (size_t i = 0; i < k->queries; i++) {
 		kw_status status;
 
@@ -136,6 +137,7 @@ static void run(struct live_kwalk *k, kw_row_fn fn)
 		if (status != KW_OK && status != KW_INCOMPLETE)
 			die("kwalk: %s", kw_error(k->ctx));
 	}
+	kw_pass_end(k->ctx);
 }
 
 static struct totals pass(struct way *way)

@@ -100,6 +100,9 @@ Test(memory_guard, a_fault_that_is_not_ours_is_the_hosts)
 	kw_pass_end(&target.ctx);
 	sigaction(SIGBUS, NULL, &now);
 	cr_assert(now.sa_handler != host_handler, "the pass goes on");
+	kw_pass_renew(&target.ctx);
+	sigaction(SIGBUS, NULL, &now);
+	cr_assert(now.sa_handler != host_handler, "and after it was renewed, too");
 	kw_pass_end(&target.ctx);
 	sigaction(SIGBUS, NULL, &now);
 	cr_assert_eq(now.sa_handler, host_handler);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "fixtures/image.h"
+#include "memory/view.h"
 
 #define DIRECT 0xffff888000000000ULL
 #define TEXT   0xffffffff81000000ULL
@@ -104,6 +105,41 @@ Test(memory_read, a_pass_reads_a_page_once)
 	kw_pass_begin(&target.ctx);
 	kw_read_u64(&target.ctx, DIRECT + 0x5000, &value);
 	cr_assert_eq(value, 78);
+	other = 79;
+	cr_assert_eq(pwrite(target.fd, &other, 8, 0x5000), 8);
+	kw_pass_renew(&target.ctx);
+	kw_read_u64(&target.ctx, DIRECT + 0x5000, &value);
+	cr_assert_eq(value, 79);
+	kw_pass_end(&target.ctx);
+	kw_pass_renew(&target.ctx); /* outside of a pass there is nothing to do */
+	image_close(&target);
+	image_free(&ram);
+}
+
+Test(memory_read, near_reads_are_those_of_kw_read)
+{
+	struct image ram = make_ram();
+	struct image_target target;
+	uint64_t value = 5;
+	uint32_t half;
+
+	open_direct(&target, &ram, NULL);
+	cr_assert_eq(kw_read_near_u64(&target.ctx, DIRECT + 0x5000, &value), KW_OK, "outside of a pass");
+	cr_assert_eq(value, 0x5000);
+	kw_pass_begin(&target.ctx);
+	cr_assert_eq(kw_read_near_u64(&target.ctx, DIRECT + 0x5008, &value), KW_OK);
+	cr_assert_eq(value, 0x5008);
+	cr_assert_eq(kw_read_near_u32(&target.ctx, DIRECT + 0x5010, &half), KW_OK);
+	cr_assert_eq(half, 0x5010);
+	cr_assert_eq(kw_read_near_u64(&target.ctx, UINT64_MAX - 3, &value), KW_ABSENT);
+	cr_assert_neq(kw_read_near_u64(&target.ctx, DIRECT - 4, &value), KW_OK,
+		      "half of it before the segment");
+	/* A page that can't be had any more is a failure, not zeros: the first time and from then on. */
+	cr_assert_eq(ftruncate(target.fd, 0x5000), 0);
+	cr_assert_eq(kw_read_near_u64(&target.ctx, DIRECT + 0x5008, &value), KW_FAILED);
+	cr_assert_eq(kw_read_near_u64(&target.ctx, DIRECT + 0x5008, &value), KW_FAILED);
+	cr_assert_eq(kw_read_near_u64(&target.ctx, DIRECT + 0x4000, &value), KW_OK);
+	cr_assert_eq(value, 0x4000);
 	kw_pass_end(&target.ctx);
 	image_close(&target);
 	image_free(&ram);
