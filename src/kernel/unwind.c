@@ -22,7 +22,6 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define MAX_ENTRIES (1u << 24)
-#define ENTRY_BYTES 16 /* of struct orc_entry at most; it has 6 */
 #define SAMPLES	    512
 
 /* Registers of orc_entry. In 7.1 some were renumbered: SP from 5, PREV_SP from 1. */
@@ -39,7 +38,7 @@ static bool member_of(kw_ctx *ctx, const struct kw_type *type, const char *name,
 	if (kw_type_member(ctx, type, name, &member) != KW_OK)
 		return false;
 	bits = member.bit_size ? member.bit_size : kw_type_size(ctx, member.type) * 8;
-	if (!bits || bits > 32 || member.bit_offset + bits > ENTRY_BYTES * 8)
+	if (!bits || bits > 32 || member.bit_offset + bits > KW_ORC_BYTES * 8)
 		return false;
 	*ret = (struct kw_orc_member){ (uint32_t)member.bit_offset, (uint32_t)bits };
 	return true;
@@ -49,7 +48,7 @@ static void resolve_entry(kw_ctx *ctx, struct kw_unwind_layout *l)
 {
 	const struct kw_type *type;
 
-	if (kw_type_find(ctx, "struct orc_entry", &type) != KW_OK || type->size > ENTRY_BYTES)
+	if (kw_type_find(ctx, "struct orc_entry", &type) != KW_OK || type->size > KW_ORC_BYTES)
 		return;
 	if (!member_of(ctx, type, "sp_offset", &l->sp_offset) ||
 	    !member_of(ctx, type, "bp_offset", &l->bp_offset) ||
@@ -73,11 +72,10 @@ static uint32_t bits_of(const uint8_t *entry, const struct kw_orc_member *member
 	return (uint32_t)(word >> member->shift % 8 & ((1ULL << member->bits) - 1));
 }
 
-/* Entries are copied to where eight bytes can be taken from any of ENTRY_BYTES. */
 static kw_status read_entry(kw_ctx *ctx, const struct kw_unwind_layout *l, uint64_t i,
-			    uint8_t entry[ENTRY_BYTES + 8])
+			    uint8_t entry[KW_ORC_BYTES + 8])
 {
-	memset(entry, 0, ENTRY_BYTES + 8);
+	memset(entry, 0, KW_ORC_BYTES + 8);
 	return kw_read(ctx, l->entries + i * l->entry_size, entry, l->entry_size);
 }
 
@@ -89,7 +87,7 @@ static void find_registers(kw_ctx *ctx, struct kw_unwind_layout *l)
 {
 	uint64_t nr = nr_entries(l), step = nr / SAMPLES + 1;
 	unsigned int now = 0, old = 0;
-	uint8_t entry[ENTRY_BYTES + 8];
+	uint8_t entry[KW_ORC_BYTES + 8];
 
 	for (uint64_t i = 0; i < nr && read_entry(ctx, l, i, entry) == KW_OK; i += step) {
 		now += bits_of(entry, &l->sp_reg) == REG_SP;
@@ -172,7 +170,7 @@ kw_status kw_unwind_begin(kw_ctx *ctx, const struct kw_unwind_layout *l, uint64_
 
 /* Find the entry of an address: the last that begins at or before it. */
 static bool find_entry(kw_ctx *ctx, const struct kw_unwind_layout *l, uint64_t ip,
-		       uint8_t entry[ENTRY_BYTES + 8])
+		       uint8_t entry[KW_ORC_BYTES + 8])
 {
 	uint64_t first = 0, end = nr_entries(l);
 
@@ -190,6 +188,21 @@ static bool find_entry(kw_ctx *ctx, const struct kw_unwind_layout *l, uint64_t i
 	return first && read_entry(ctx, l, first - 1, entry) == KW_OK;
 }
 
+/* The same, through the cache; NULL when it can't be had. */
+static const uint8_t *cached_entry(kw_ctx *ctx, const struct kw_unwind_layout *l, struct kw_orc_cache *cache,
+				   uint64_t ip)
+{
+	struct kw_orc_cached *c = &cache->item[(ip ^ ip >> 8) % COUNT(cache->item)];
+
+	if (c->ip == ip)
+		return c->entry;
+	c->ip = 0;
+	if (!find_entry(ctx, l, ip, c->entry))
+		return NULL;
+	c->ip = ip;
+	return c->entry;
+}
+
 static bool next_bp(kw_ctx *ctx, const struct kw_unwind_layout *l, const uint8_t *entry,
 		    const struct kw_frame *f, uint64_t caller_sp, uint64_t *ret)
 {
@@ -204,14 +217,15 @@ static bool next_bp(kw_ctx *ctx, const struct kw_unwind_layout *l, const uint8_t
 	return reg == REG_UNDEFINED;
 }
 
-static bool next_by_orc(kw_ctx *ctx, const struct kw_unwind_layout *l, struct kw_frame *f)
+static bool next_by_orc(kw_ctx *ctx, const struct kw_unwind_layout *l, struct kw_orc_cache *cache,
+			struct kw_frame *f)
 {
-	uint8_t entry[ENTRY_BYTES + 8];
+	/* What it returns to is behind the call, and may be another function's. */
+	const uint8_t *entry = cached_entry(ctx, l, cache, f->ip - 1);
 	struct kw_frame caller = *f;
 	uint32_t reg;
 
-	/* What it returns to is behind the call, and may be another function's. */
-	if (!find_entry(ctx, l, f->ip - 1, entry) || bits_of(entry, &l->type) != l->type_call)
+	if (!entry || bits_of(entry, &l->type) != l->type_call)
 		return false;
 	reg = bits_of(entry, &l->sp_reg);
 	if (reg != l->reg_sp && reg != REG_BP)
@@ -235,7 +249,8 @@ bool kw_unwind_by_frame_pointer(kw_ctx *ctx, struct kw_frame *f)
 	return true;
 }
 
-bool kw_unwind_next(kw_ctx *ctx, const struct kw_unwind_layout *l, struct kw_frame *f)
+bool kw_unwind_next(kw_ctx *ctx, const struct kw_unwind_layout *l, struct kw_orc_cache *cache,
+		    struct kw_frame *f)
 {
-	return l->ips != KW_NO_ADDR ? next_by_orc(ctx, l, f) : kw_unwind_by_frame_pointer(ctx, f);
+	return l->ips != KW_NO_ADDR ? next_by_orc(ctx, l, cache, f) : kw_unwind_by_frame_pointer(ctx, f);
 }

@@ -31,6 +31,16 @@ struct kw_unwind_layout {
 
 extern const struct kw_subject kw_unwind_subject;
 
+#define KW_ORC_BYTES 16 /* of struct orc_entry at most; it has 6 */
+
+/** Entries of the kernel's tables by address: all tasks sleep in few places. Begins zeroed; the tables never change. */
+struct kw_orc_cache {
+	struct kw_orc_cached {
+		uint64_t ip;			 /* 0: none */
+		uint8_t entry[KW_ORC_BYTES + 8]; /* eight bytes can be taken from any of the entry's */
+	} item[256];
+};
+
 /** Where a task's stack has been unwound to. */
 struct kw_frame {
 	uint64_t ip, sp, bp;
@@ -49,7 +59,8 @@ kw_status kw_unwind_begin(kw_ctx *ctx, const struct kw_unwind_layout *l, uint64_
 			  struct kw_frame *ret);
 
 /** Go to the caller; false when there is none, or it can't be found. */
-bool kw_unwind_next(kw_ctx *ctx, const struct kw_unwind_layout *l, struct kw_frame *frame);
+bool kw_unwind_next(kw_ctx *ctx, const struct kw_unwind_layout *l, struct kw_orc_cache *cache,
+		    struct kw_frame *frame);
 
 /** As kw_unwind_next(), by frame pointers even where there are tables. */
 bool kw_unwind_by_frame_pointer(kw_ctx *ctx, struct kw_frame *frame);

@@ -23,6 +23,7 @@ struct names {
 	uint64_t run;
 	bool by_frame_pointer; /* the kernel's own way */
 	struct kw_text_map texts;
+	struct kw_orc_cache orc;
 };
 
 static void *make_names(struct kw_row *row)
@@ -82,9 +83,10 @@ static void put_name(struct kw_row *row, const struct kw_unwind_layout *l, struc
 }
 
 /* The first address outside of the scheduler; the last one inside where the stack can't be unwound further. */
-static uint64_t sleeping_at(kw_ctx *ctx, const struct kw_unwind_layout *l, struct kw_frame *f)
+static uint64_t sleeping_at(kw_ctx *ctx, const struct kw_unwind_layout *l, struct kw_orc_cache *cache,
+			    struct kw_frame *f)
 {
-	for (int i = 0; i < MAX_FRAMES && kw_in_scheduler(l, f->ip) && kw_unwind_next(ctx, l, f); i++)
+	for (int i = 0; i < MAX_FRAMES && kw_in_scheduler(l, f->ip) && kw_unwind_next(ctx, l, cache, f); i++)
 		;
 	return f->ip;
 }
@@ -135,7 +137,7 @@ static void set_wchan(struct kw_row *row, const struct kw_value *in, struct kw_v
 	if (as_kernel && n->by_frame_pointer)
 		ip = sleeping_by_frame_pointer(row->ctx, l, &frame);
 	else
-		ip = sleeping_at(row->ctx, l, &frame);
+		ip = sleeping_at(row->ctx, l, &n->orc, &frame);
 	if (ip)
 		put_name(row, l, n, ip, out);
 	else
