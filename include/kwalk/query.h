@@ -21,11 +21,12 @@ struct kw_query_options {
 	size_t size;
 	const char *
 		source; /**< "tasks" (default): processes; "threads": every thread, grouped by process; or one of
-				  kw_source_at(): rows that can't be selected and have no forest */
+				  kw_source_at(): rows that have no forest, and can't be selected but by the
+				  process whose they are */
 	const char *
 		columns; /**< names, aliases or raw paths (task.signal.oom_score_adj), separated by commas, each
 				  with an optional =HEADER */
-	const char *pids; /**< process IDs, separated by commas */
+	const char *pids; /**< process IDs, separated by commas; also of sources of what each process has */
 	const char
 		*users; /**< effective users, by number, or by name on the live kernel, separated by commas */
 	const char *names; /**< comm values, separated by commas */
@@ -79,6 +80,15 @@ KW_API const struct kw_column *kw_query_columns(const kw_query *query, size_t *r
  *         KW_UNREADABLE when the process list itself can't be read
  */
 KW_API kw_status kw_query_run(kw_query *query, kw_row_fn fn, void *arg);
+
+/**
+ * Run a query of a source of what each process has (vmas, files) for one task only.
+ *
+ * @param task  as of a row of tasks or threads, in the same pass
+ * @return as kw_query_run(); KW_INVALID for a query of another kind
+ */
+KW_API kw_status kw_query_run_task(kw_query *query, const struct kw_row_identity *task, kw_row_fn fn,
+				   void *arg);
 
 /** What the last run met. */
 struct kw_query_counts {

@@ -133,7 +133,7 @@ static bool print_file(struct printing *p, const struct proc_file *file, const s
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
-	struct proc_maker m = { .ctx = p->cli->ctx, .out = out };
+	struct proc_maker m = { .ctx = p->cli->ctx, .out = out, .task = row };
 	bool whole;
 
 	if (!out)
@@ -167,19 +167,21 @@ static bool print_row(const struct kw_value *values, const struct kw_row_identit
 	return !p->full;
 }
 
-/* All columns of all files, one after the other; the caller frees it. NULL: out of memory. */
+/* All columns of all files, one after the other, or one all the same; the caller frees it. NULL: out of memory. */
 static char *columns_of(const struct printing *p)
 {
 	char *text = NULL;
-	size_t len;
+	size_t len, nr = 0;
 	FILE *out = open_memstream(&text, &len);
 
 	if (!out)
 		return NULL;
 	for (size_t i = 0; i < p->path->nr; i++) {
-		fputs(i ? "," : "", out);
+		fputs(nr && p->path->files[i]->nr ? "," : "", out);
 		proc_file_columns(&p->view, p->path->files[i], out);
+		nr += p->path->files[i]->nr;
 	}
+	fputs(nr ? "" : "pid", out);
 	if (fclose(out) != 0) {
 		free(text);
 		return NULL;
@@ -367,5 +369,5 @@ const struct command cmd_cat = {
 	"In /proc/PID and /proc/PID/task/TID:\n"
 	"stat, statm, status, io, schedstat, comm, cmdline, limits,\n"
 	"oom_score_adj, loginuid, sessionid, personality, cgroup, cpuset,\n"
-	"wchan.\n",
+	"wchan, maps.\n",
 };

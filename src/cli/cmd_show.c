@@ -9,6 +9,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	static const struct option options[] = {
 		GLOBAL_LONG,
 		{ "columns", required_argument, NULL, 'o' },
+		{ "pid", required_argument, NULL, 'p' },
 		{ "sort", required_argument, NULL, OPT_SORT },
 		{ "top", required_argument, NULL, OPT_TOP },
 		{ "explain", no_argument, NULL, OPT_EXPLAIN },
@@ -18,9 +19,10 @@ static int run(struct cli *cli, int argc, char **argv)
 	bool explain = false;
 	int option, code;
 
-	while ((option = getopt_long(argc, argv, GLOBAL_SHORT "o:", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, GLOBAL_SHORT "o:p:", options, NULL)) != -1) {
 		switch (option) {
 		case 'o': query.columns = optarg; break;
+		case 'p': query.pids = optarg; break;
 		case OPT_SORT: query.sort = optarg; break;
 		case OPT_TOP:
 			if (!cli_number(optarg, &query.limit))
@@ -54,6 +56,8 @@ const struct command cmd_show = {
 	"\n"
 	"  -o, --columns LIST    columns, separated by commas: fields of the source, or raw\n"
 	"                        paths such as irq_desc.depth; NAME=HEADER gives a heading\n"
+	"  -p, --pid LIST        of what each process has (vmas, files), only that of these\n"
+	"                        processes\n"
 	"      --sort KEYS       order by these fields or paths; - before one: descending\n"
 	"      --top N           the first N rows\n"
 	"      --explain         print how the values would be fetched, and fetch none\n",

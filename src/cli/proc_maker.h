@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files of /proc that tell of the system: each is made by a function of its own, from rows of one or more sources.
+ * Files of /proc that are more than a row: each is made by a function of its own, from rows of one or more sources.
  */
 #ifndef CLI_PROC_MAKER_H
 #define CLI_PROC_MAKER_H
@@ -16,7 +16,8 @@
 struct proc_maker {
 	kw_ctx *ctx;
 	FILE *out;
-	char what[64]; /* that is missing: set on failure */
+	const struct kw_row_identity *task; /* whose file it is, in /proc/PID */
+	char what[64];			    /* that is missing: set on failure */
 	char why[512];
 };
 
@@ -31,6 +32,10 @@ typedef void (*proc_row_fn)(struct proc_maker *m, const struct kw_value *values,
  */
 bool proc_rows(struct proc_maker *m, const char *source, const char *columns, uint64_t optional,
 	       proc_row_fn fn, void *arg);
+
+/** As proc_rows(), of what the task has: of the sources vmas, files. */
+bool proc_task_rows(struct proc_maker *m, const char *source, const char *columns, uint64_t optional,
+		    proc_row_fn fn, void *arg);
 
 /** Note what is missing and why; returns false. */
 bool proc_missing(struct proc_maker *m, const char *what, const char *why);

@@ -41,8 +41,8 @@ static bool take_row(const struct kw_value *values, const struct kw_row_identity
 	return !h->missing;
 }
 
-bool proc_rows(struct proc_maker *m, const char *source, const char *columns, uint64_t optional,
-	       proc_row_fn fn, void *arg)
+static bool rows_of(struct proc_maker *m, const struct kw_row_identity *task, const char *source,
+		    const char *columns, uint64_t optional, proc_row_fn fn, void *arg)
 {
 	struct kw_query_options options = { .size = sizeof(options), .source = source, .columns = columns };
 	struct handing_out h = { .m = m, .optional = optional, .fn = fn, .arg = arg };
@@ -52,9 +52,21 @@ bool proc_rows(struct proc_maker *m, const char *source, const char *columns, ui
 	if (status)
 		return proc_missing(m, source, kw_error(m->ctx));
 	h.columns = kw_query_columns(query, &h.nr);
-	status = kw_query_run(query, take_row, &h);
+	status = task ? kw_query_run_task(query, task, take_row, &h) : kw_query_run(query, take_row, &h);
 	kw_query_free(query);
 	return !h.missing && (!status || proc_missing(m, source, kw_error(m->ctx)));
+}
+
+bool proc_rows(struct proc_maker *m, const char *source, const char *columns, uint64_t optional,
+	       proc_row_fn fn, void *arg)
+{
+	return rows_of(m, NULL, source, columns, optional, fn, arg);
+}
+
+bool proc_task_rows(struct proc_maker *m, const char *source, const char *columns, uint64_t optional,
+		    proc_row_fn fn, void *arg)
+{
+	return rows_of(m, m->task, source, columns, optional, fn, arg);
 }
 
 bool proc_global(struct proc_maker *m, const char *symbol, size_t size, uint64_t *ret)

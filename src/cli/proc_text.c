@@ -10,10 +10,7 @@
 #include "cli/proc_text.h"
 
 static const struct proc_file_list *const lists[] = {
-	&proc_task_files,
-	&proc_status_files,
-	&proc_limits_files,
-	&proc_system_files,
+	&proc_task_files, &proc_status_files, &proc_limits_files, &proc_maps_files, &proc_system_files,
 };
 
 const struct proc_file *proc_file_at(size_t i)

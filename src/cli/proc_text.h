@@ -94,6 +94,10 @@ struct proc_file {
 		name, place, items, sizeof(items) / sizeof((items)[0]), wants, NULL \
 	}
 #define PROC_FILE(place, name, items) PROC_FILE_WHERE(place, name, items, 0)
+#define PROC_FILE_MADE(place, name, make)     \
+	{                                     \
+		name, place, NULL, 0, 0, make \
+	}
 
 /** The files of a subject. */
 struct proc_file_list {
@@ -109,6 +113,7 @@ struct proc_file_list {
 extern const struct proc_file_list proc_task_files;
 extern const struct proc_file_list proc_status_files;
 extern const struct proc_file_list proc_limits_files;
+extern const struct proc_file_list proc_maps_files;
 extern const struct proc_file_list proc_system_files;
 
 /** Return the i-th file, NULL past the last one. */

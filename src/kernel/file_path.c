@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/file_name.h"
 #include "kernel/source.h"
 #include "memory/memory.h"
 
@@ -138,31 +139,35 @@ static kw_status walk(struct path_walk *w)
 	return status;
 }
 
-/* in: the dentry and the vfsmount of a struct path. */
-static void file_path(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
+void kw_set_path(struct kw_row *row, uint64_t dentry, uint64_t mnt, struct kw_value *out)
 {
 	const struct path_layout *l = kw_layout_get(row->ctx, row->kernel, &paths);
 	char buf[MAX_PATH];
 	struct path_walk w = { .ctx = row->ctx, .l = l, .buf = buf, .start = MAX_PATH };
 	kw_status status;
 
-	if (kw_pass_absent(in, 2, out))
-		return;
 	if (!l || !l->known) {
 		kw_set_absent(out, KW_ABSENT_NO_MEMBER);
 		return;
 	}
-	if (!in[0].u || !in[1].u) {
+	if (!dentry || !mnt) {
 		kw_set_absent(out, KW_ABSENT_NULL);
 		return;
 	}
-	w.dentry = in[0].u;
-	w.mount = in[1].u - l->mnt;
+	w.dentry = dentry;
+	w.mount = mnt - l->mnt;
 	status = walk(&w);
 	if (status)
 		kw_set_absent(out, kw_absent_of_status(status));
 	else
 		kw_row_put(row, out, buf + w.start, MAX_PATH - w.start);
+}
+
+/* in: the dentry and the vfsmount of a struct path. */
+static void file_path(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
+{
+	if (!kw_pass_absent(in, 2, out))
+		kw_set_path(row, in[0].u, in[1].u, out);
 }
 
 #define PATH	 KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN, KW_SCOPE_BOTH, KW_COST_WALK

@@ -56,6 +56,14 @@ struct kw_field_group {
 /** Called with each row: what goes to row->task, row->index and row->cpu. False stops. */
 typedef bool (*kw_take_row)(uint64_t object, uint32_t index, uint32_t cpu, void *arg);
 
+/**
+ * Find the rows of one task; a row's `cpu` is `pid`.
+ *
+ * @return KW_OK; KW_NOTFOUND when this kernel has nothing of the kind; a read's state or KW_FORMAT, without a message
+ */
+typedef kw_status (*kw_walk_task)(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout,
+				  uint64_t task, int32_t pid, kw_take_row take, void *arg);
+
 struct kw_source_def {
 	struct kw_source pub;
 	const char *
@@ -69,6 +77,7 @@ struct kw_source_def {
 	 */
 	kw_status (*walk)(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
 			  void *arg);
+	kw_walk_task walk_task; /* in sources of what each process has, else NULL: see task_rows.h */
 };
 
 /** Return the definition of a source, NULL when there is none of that name. NULL as a name means tasks. */
@@ -96,6 +105,8 @@ extern const struct kw_source_def kw_module_source;
 extern const struct kw_source_def kw_slab_source;
 extern const struct kw_source_def kw_filesystem_source;
 extern const struct kw_source_def kw_mount_source;
+extern const struct kw_source_def kw_vma_source;
+extern const struct kw_source_def kw_file_source;
 
 /* meminfo.c: a group of the system */
 

@@ -58,6 +58,8 @@ static const struct kw_source_def *const sources[] = {
 	&kw_slab_source,
 	&kw_filesystem_source,
 	&kw_mount_source,
+	&kw_vma_source,
+	&kw_file_source,
 };
 
 #define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))

@@ -208,7 +208,13 @@ static kw_status parse_options(kw_query *q, const struct kw_query_options *o)
 {
 	kw_status status = KW_OK;
 
-	if (q->root.source->walk && (o->pids || o->users || o->names || o->forest))
+	if (q->root.source->walk_task && (o->users || o->names || o->forest))
+		return kw_fail(
+			q->ctx, KW_INVALID,
+			"rows of %s can be selected by the ID of their process only, and have no forest",
+			q->root.source->pub.name);
+	if (q->root.source->walk && !q->root.source->walk_task &&
+	    (o->pids || o->users || o->names || o->forest))
 		return kw_fail(
 			q->ctx, KW_INVALID,
 			"rows of %s are no processes: they can't be selected by ID, user or name, and have "

@@ -96,6 +96,8 @@ struct kw_query {
 	kw_row_fn fn;
 	void *arg;
 	bool stop, failed;
+	uint64_t one_task; /* of a source of what each process has: only this task's rows; 0: all */
+	int32_t one_pid;
 	struct batch batch;
 	int32_t leader_pid;
 	struct pendings pending;

@@ -7,6 +7,7 @@
  */
 #include "query/query.h"
 
+#include "kernel/task_rows.h"
 #include "util/array.h"
 #include "util/error.h"
 
@@ -42,9 +43,17 @@ static bool keep(kw_query *q, struct key_values *to, const struct kw_value *valu
 	return true;
 }
 
-static bool keep_row(kw_query *q, uint64_t object)
+/* Rows of what a process has are its own. */
+static struct kw_row_identity identity(const kw_query *q, uint64_t object, uint32_t cpu)
 {
-	struct pending p = { .ref.task = object, .order = q->pending.nr };
+	int32_t pid = q->root.source->walk_task ? (int32_t)cpu : 0;
+
+	return (struct kw_row_identity){ .pid = pid, .tid = pid, .address = object };
+}
+
+static bool keep_row(kw_query *q, uint64_t object, uint32_t cpu)
+{
+	struct pending p = { .ref = { .task = object, .pid = (int32_t)cpu }, .order = q->pending.nr };
 
 	return keep(q, &q->kept_values, q->slots.values, q->columns.nr) &&
 	       keep(q, &q->key_values, &q->slots.values[q->first_key], q->sort.nr) &&
@@ -76,10 +85,10 @@ static bool take_row(uint64_t object, uint32_t index, uint32_t cpu, void *arg)
 	if (status)
 		kw_query_damage(q, status);
 	if (kw_query_is_ordered(q)) {
-		q->failed = !keep_row(q, object);
+		q->failed = !keep_row(q, object, cpu);
 		q->stop = q->failed;
 	} else {
-		struct kw_row_identity id = { .address = object };
+		struct kw_row_identity id = identity(q, object, cpu);
 
 		kw_query_hand_out(q, q->slots.values, &id);
 		if (q->limit && q->counts.rows == q->limit)
@@ -92,12 +101,35 @@ static void show_kept(kw_query *q)
 {
 	for (size_t i = 0; i < q->pending.nr && !q->stop; i++) {
 		const struct pending *p = &q->pending.item[i];
-		struct kw_row_identity id = { .address = p->ref.task };
+		struct kw_row_identity id = identity(q, p->ref.task, (uint32_t)p->ref.pid);
 
 		if (q->limit && q->counts.rows == q->limit)
 			break;
 		kw_query_hand_out(q, &q->kept_values.item[p->order * q->columns.nr], &id);
 	}
+}
+
+static kw_status walk_pids(kw_query *q, const void *layout)
+{
+	const struct kw_source_def *source = q->root.source;
+	kw_status status = KW_OK;
+
+	for (size_t i = 0; status != KW_NOTFOUND && !q->stop && i < q->pids.nr; i++) {
+		status = kw_walk_pid(q->ctx, q->kernel, layout, source->walk_task, (int32_t)q->pids.item[i],
+				     take_row, q);
+		if (status && status != KW_NOTFOUND)
+			kw_query_damage(q, status);
+	}
+	return status == KW_NOTFOUND ? status : KW_OK;
+}
+
+static kw_status walk(kw_query *q, const void *layout)
+{
+	const struct kw_source_def *source = q->root.source;
+
+	if (q->one_task)
+		return source->walk_task(q->ctx, q->kernel, layout, q->one_task, q->one_pid, take_row, q);
+	return q->selects_pids ? walk_pids(q, layout) : source->walk(q->ctx, q->kernel, layout, take_row, q);
 }
 
 kw_status kw_rows_run(kw_query *q)
@@ -108,7 +140,7 @@ kw_status kw_rows_run(kw_query *q)
 
 	if (source->subject && !(layout = kw_layout_get(q->ctx, q->kernel, source->subject)))
 		return q->ctx->status;
-	status = source->walk(q->ctx, q->kernel, layout, take_row, q);
+	status = walk(q, layout);
 	if (q->failed)
 		return KW_OK;
 	if (status == KW_NOTFOUND)

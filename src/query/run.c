@@ -548,7 +548,7 @@ kw_status kw_query_scan(kw_query *q)
 	return status;
 }
 
-kw_status kw_query_run(kw_query *q, kw_row_fn fn, void *arg)
+static kw_status run(kw_query *q, kw_row_fn fn, void *arg)
 {
 	kw_status status;
 
@@ -565,4 +565,19 @@ kw_status kw_query_run(kw_query *q, kw_row_fn fn, void *arg)
 	status = q->program ? kw_program_run(q) : kw_query_scan(q);
 	kw_pass_end(q->ctx);
 	return status;
+}
+
+kw_status kw_query_run(kw_query *q, kw_row_fn fn, void *arg)
+{
+	q->one_task = 0;
+	return run(q, fn, arg);
+}
+
+kw_status kw_query_run_task(kw_query *q, const struct kw_row_identity *task, kw_row_fn fn, void *arg)
+{
+	if (!q->root.source->walk_task || !task->address)
+		return kw_fail(q->ctx, KW_INVALID, "rows of %s are no task's", q->root.source->pub.name);
+	q->one_task = task->address;
+	q->one_pid = task->tid;
+	return run(q, fn, arg);
 }

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What tasks have, in memory that is changed where the input says: areas, open files, groups, and the stack on which one
+ * sleeps with the tables by which it is unwound. Nothing may crash, go on for ever, or be an error without a message.
+ *
+ * Input: a byte, whose lowest bit chooses a kernel with a list of areas or one with a tree, then changes of 10 bytes each:
+ *
+ *     where:16     the offset of a long in what belongings are made of
+ *     value:64     the long; with 0xb0 as its highest byte, the address of the place that its lowest 16 bits say
+ */
+#include <kwalk/kwalk.h>
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixtures/belongings.h"
+
+#define CHANGE_BYTES 10
+#define CHANGES_MAX  32
+#define ROWS_MAX     100000
+#define NR_KERNELS   2
+#define NR_QUERIES   3
+#define ENTRIES	     1024
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char types[] =
+	"struct orc_entry { short sp_offset, bp_offset; unsigned int sp_reg : 4, bp_reg : 4, type : 3, signal : 1; };"
+	"struct inactive_task_frame { unsigned long r15, r14, r13, r12, bx, bp, ret_addr; };"
+	"struct pt_regs { unsigned long r15, ip, cs, flags, sp, ss; };";
+
+static const char variables[] = BELONGINGS_VARIABLES
+	"_stext 64\nread_pipe 64\n__sched_text_start 0\n__schedule 64\nschedule 64\n__sched_text_end 64\n_etext 64\n"
+	"__start_orc_unwind_ip 4096\n__stop_orc_unwind_ip 4\n__start_orc_unwind 8192\n__stop_orc_unwind 4\n"
+	"gate_vma 128\nvsyscall_mode 4\n";
+
+static const struct kw_query_options query_options[NR_QUERIES] = {
+	{ .size = sizeof(struct kw_query_options),
+	  .source = "vmas",
+	  .columns = "pid,start,end,size,perms,flags,offset,dev,inode,path,comm" },
+	{ .size = sizeof(struct kw_query_options),
+	  .source = "files",
+	  .columns = "fd,type,flags,pos,dev,inode,path,cloexec" },
+	{ .size = sizeof(struct kw_query_options),
+	  .columns = "pid,wchan,proc_wchan,esp,kstkeip,cgroups,exe,cwd,fds,store_bypass" },
+};
+
+static struct fuzzed {
+	struct kernel_image *kernel;
+	uint8_t *ram, *pristine;
+	size_t first, size; /* of what is changed, as an offset in RAM */
+	kw_ctx *ctx;
+	kw_query *queries[NR_QUERIES];
+} kernels[NR_KERNELS];
+
+static void require(bool truth)
+{
+	if (!truth)
+		abort();
+}
+
+/* Sleeps in read_pipe(), by schedule() and __schedule(), which have no frame of their own. */
+static void make_stack(struct kernel_image *k, uint64_t stack)
+{
+	uint64_t at = stack + 16384 - 512, ips = kernel_symbol(k, "__start_orc_unwind_ip"),
+		 entries = kernel_symbol(k, "__start_orc_unwind");
+	const uint64_t words[] = { kernel_symbol(k, "__schedule") + 9, kernel_symbol(k, "schedule") + 9,
+				   kernel_symbol(k, "read_pipe") + 9 };
+	static const uint8_t entry[8] = { 8, 0, 0, 0, 5, 2 };
+
+	kernel_set(k, kernel_task(k, 1), "task_struct.stack", stack);
+	kernel_set(k, kernel_task(k, 1), "task_struct.thread.sp", at);
+	kernel_write(k, at + 48, words, sizeof(words));
+	for (uint64_t i = 0; i < ENTRIES; i++) {
+		int32_t distance = (int32_t)(kernel_symbol(k, i < 2 ? "_stext" : "_etext") - (ips + i * 4));
+
+		kernel_write(k, ips + i * 4, &distance, 4);
+		kernel_write(k, entries + i * 8, entry, 8);
+	}
+}
+
+static void prepare(struct fuzzed *f, const char *style)
+{
+	struct belongings b;
+	uint64_t stack, first;
+	size_t size;
+
+	f->kernel = kernel_new(
+		&(struct kernel_config){ .style = style,
+					 .types = types,
+					 .variables = variables,
+					 .tasks = "1 a state=S\n2 k kthread state=S\n3 z state=Z nomm\n" });
+	first = kernel_alloc(f->kernel, 4096, 4096);
+	belongings_make(f->kernel, 1, &b);
+	stack = kernel_alloc(f->kernel, 16384, 4096);
+	make_stack(f->kernel, stack);
+	f->ram = kernel_ram(f->kernel, &size);
+	f->first = first - KERNEL_DIRECT;
+	f->size = stack + 16384 - first;
+	f->pristine = malloc(f->size);
+	require(f->pristine);
+	memcpy(f->pristine, f->ram + f->first, f->size);
+	require(kernel_open(f->kernel, KERNEL_RAM_LIVE, &f->ctx) == KW_OK);
+	for (size_t i = 0; i < NR_QUERIES; i++)
+		require(kw_query_new(f->ctx, &query_options[i], &f->queries[i]) == KW_OK);
+}
+
+static void change(struct fuzzed *f, const uint8_t *c)
+{
+	uint64_t value;
+	size_t at = (size_t)(c[0] | c[1] << 8) * 8 % f->size & ~7ULL;
+
+	memcpy(&value, c + 2, sizeof(value));
+	if (value >> 56 == 0xb0)
+		value = KERNEL_DIRECT + f->first + (value & 0xffff) % f->size;
+	memcpy(f->ram + f->first + at, &value, sizeof(value));
+}
+
+static bool look(const struct kw_value *values, const struct kw_row_identity *row, void *arg)
+{
+	size_t *rows = arg;
+
+	require(row->address && values[0].type <= KW_VAL_ENUM);
+	return ++*rows < ROWS_MAX;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzzed *f;
+
+	if (!size || size > 1 + CHANGE_BYTES * CHANGES_MAX)
+		return 0;
+	f = &kernels[data[0] & 1];
+	if (!f->kernel)
+		prepare(f, data[0] & 1 ? "5.10" : "6.12");
+	for (size_t at = 1; at + CHANGE_BYTES <= size; at += CHANGE_BYTES)
+		change(f, data + at);
+	for (size_t i = 0; i < NR_QUERIES; i++) {
+		size_t rows = 0;
+		kw_status status = kw_query_run(f->queries[i], look, &rows);
+
+		require(status == KW_OK || *kw_error(f->ctx));
+		require(i < 2 || rows == 3);
+	}
+	memcpy(f->ram + f->first, f->pristine, f->size);
+	return 0;
+}
