@@ -29,6 +29,13 @@ struct kw_open_options {
  */
 KW_API kw_status kw_open(kw_ctx *ctx, const char *spec, const struct kw_open_options *opts);
 
+/**
+ * Tell what is wrong with the whole of a target that could be opened all the same: it is cut short, or one file of a set.
+ *
+ * @return a text for people, without the target's name, that lives as long as the context; NULL when nothing is
+ */
+KW_API const char *kw_trouble(kw_ctx *ctx);
+
 /** One line of kw_facts(): what was found and how. */
 struct kw_fact {
 	const char *topic; /**< "target", "kernel", "symbols", "types", "time": stable, for grouping */

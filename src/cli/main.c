@@ -163,8 +163,11 @@ int cli_open(struct cli *cli)
 	}
 	status = kw_open(cli->ctx, cli->target, &opts);
 	if (!status) {
+		const char *trouble = kw_trouble(cli->ctx);
 		uint64_t addr;
 
+		if (trouble)
+			fprintf(stderr, "kwalk: %s: %s\n", cli->target, trouble);
 		/* /proc/kallsyms shows addresses to the privileged only: the symbols are loaded before. */
 		kw_symbol_address(cli->ctx, "init_task", &addr);
 		cli_drop_privileges();

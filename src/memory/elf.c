@@ -168,6 +168,10 @@ static kw_status describe(kw_ctx *ctx, struct kw_memory *memory)
 
 	if (status != KW_OK || !cut)
 		return status;
+	status = kw_memory_set_trouble(ctx, memory, "the file is cut short: %llu MiB are missing",
+				       (unsigned long long)((cut + (1 << 20) - 1) >> 20));
+	if (status != KW_OK)
+		return status;
 	return kw_memory_describe(ctx, memory, "ELF core, %zu segments, CUT SHORT: %llu MiB are missing", nr,
 				  (unsigned long long)((cut + (1 << 20) - 1) >> 20));
 }
@@ -180,7 +184,7 @@ static kw_status fill(kw_ctx *ctx, struct kw_memory *memory, const struct elf_co
 
 	if (status != KW_OK)
 		return status;
-	if (!memory->no_mmap)
+	if (!memory->no_mmap && !memory->flat)
 		map = guard_map(&memory->guard, memory->fd, 0, memory->file_size, &why);
 	status = add_loads(ctx, memory, core, map, why);
 	if (status == KW_OK)

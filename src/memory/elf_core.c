@@ -85,7 +85,7 @@ static kw_status count_headers(kw_ctx *ctx, const struct kw_memory *memory, cons
 	int err;
 
 	if (nr == PN_XNUM && ehdr->e_shoff) {
-		err = kw_read_file(memory->fd, ehdr->e_shoff, &first, sizeof(first));
+		err = kw_read_dump(memory, ehdr->e_shoff, &first, sizeof(first));
 		if (err)
 			return fail_reading(ctx, memory, err, "section header");
 		nr = first.sh_info;
@@ -110,7 +110,7 @@ static kw_status read_headers(kw_ctx *ctx, const struct kw_memory *memory, uint6
 	core->phdr = reallocarray(NULL, core->nr, sizeof(*core->phdr));
 	if (!core->phdr)
 		return kw_fail_nomem(ctx);
-	err = kw_read_file(memory->fd, offset, core->phdr, core->nr * sizeof(*core->phdr));
+	err = kw_read_dump(memory, offset, core->phdr, core->nr * sizeof(*core->phdr));
 	if (!err)
 		return KW_OK;
 	free(core->phdr);
@@ -122,7 +122,7 @@ kw_status kw_elf_read_core(kw_ctx *ctx, const struct kw_memory *memory, struct e
 {
 	struct elf_core core;
 	Elf64_Ehdr ehdr;
-	int err = kw_read_file(memory->fd, 0, &ehdr, sizeof(ehdr));
+	int err = kw_read_dump(memory, 0, &ehdr, sizeof(ehdr));
 	kw_status status;
 
 	if (err)
@@ -197,7 +197,7 @@ kw_status kw_elf_read_notes(kw_ctx *ctx, struct kw_memory *memory, const struct 
 		bytes = malloc(phdr->p_filesz + 1);
 		if (!bytes)
 			return kw_fail_nomem(ctx);
-		if (!kw_read_file(memory->fd, phdr->p_offset, bytes, phdr->p_filesz))
+		if (!kw_read_dump(memory, phdr->p_offset, bytes, phdr->p_filesz))
 			status = take_notes(ctx, memory, bytes, phdr->p_filesz);
 		free(bytes);
 	}

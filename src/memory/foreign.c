@@ -14,9 +14,7 @@ static const struct foreign {
 	size_t len, at;
 	const char *what;
 } foreign[] = {
-	{ "KDUMP   ", 8, 0, "a kdump-compressed dump" AS_ELF },
 	{ "DISKDUMP", 8, 0, "a diskdump" AS_ELF },
-	{ "makedumpfile\0\0\0\0", 16, 0, "a kdump-compressed dump in makedumpfile's flattened form" AS_ELF },
 	{ "EMiL", 4, 0, "a LiME image, which this version does not read; make it again with format=padded" },
 	{ "\x1f\x8b\x08", 3, 0, "compressed with gzip; unpack it first (gzip -d)" },
 	{ "\x28\xb5\x2f\xfd", 4, 0, "compressed with zstd; unpack it first (zstd -d)" },

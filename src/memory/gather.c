@@ -82,8 +82,9 @@ static void read_run(kw_ctx *ctx, const struct piece *piece, size_t nr, size_t l
 {
 	uint8_t *run = ctx->reader->run;
 
-	/* One range that can't be read must not take the others with it. */
-	if (nr == 1 || !run || kw_read_straight(ctx, piece->offset, run, len) != KW_OK) {
+	/* One range that can't be read must not take the others with it. What is decoded is so by the unit anyway. */
+	if (nr == 1 || !run || ctx->reader->memory->decoded.source ||
+	    kw_read_straight(ctx, piece->offset, run, len) != KW_OK) {
 		read_each(ctx, piece, nr);
 		return;
 	}

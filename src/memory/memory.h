@@ -24,6 +24,7 @@ enum kw_source_kind {
 	KW_SOURCE_ELF,	/* ELF core, /proc/vmcore */
 	KW_SOURCE_RAM,	/* raw guest RAM file */
 	KW_SOURCE_QEMU, /* a running QEMU's RAM */
+	KW_SOURCE_DUMP, /* a dump whose pages are decoded */
 };
 
 /** What the symbol room has found out about where the kernel lies (x86-64). */
@@ -72,6 +73,9 @@ uint64_t kw_memory_cut_off(const struct kw_memory *memory);
 
 /** One line for people: "ELF core, 4 segments, physical addresses only". Lives as long as the memory. */
 const char *kw_memory_description(const struct kw_memory *memory);
+
+/** What is wrong with all of it, though it could be opened ("the file is cut short: ..."); NULL: nothing. */
+const char *kw_memory_trouble(const struct kw_memory *memory);
 
 /** What the user called it, for messages. */
 const char *kw_memory_name(const struct kw_memory *memory);

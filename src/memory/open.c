@@ -18,9 +18,12 @@
 #include "memory/source.h"
 #include "util/error.h"
 
+#define HEAD 4096 /* bytes by which a format is recognised */
+
 /* In the order in which they are asked; a raw RAM image has no mark, so it comes last and takes everything. */
 static const struct kw_source_ops *const sources[] = {
 	&kw_elf_source,
+	&kw_kdump_source,
 	&kw_foreign_source,
 	&kw_ram_source,
 };
@@ -48,20 +51,54 @@ int kw_read_file(int fd, uint64_t offset, void *buf, size_t len)
 	return 0;
 }
 
+int kw_read_at(int fd, const struct flat *flat, uint64_t offset, void *buf, size_t len)
+{
+	ssize_t got;
+
+	if (!flat)
+		return kw_read_file(fd, offset, buf, len);
+	got = flat_read(flat, fd, offset, buf, len);
+	if (got < 0)
+		return errno;
+	return (size_t)got == len ? 0 : -1;
+}
+
+int kw_read_dump(const struct kw_memory *memory, uint64_t offset, void *buf, size_t len)
+{
+	return kw_read_at(memory->fd, memory->flat, offset, buf, len);
+}
+
+static kw_status set_text(kw_ctx *ctx, char **text, const char *fmt, va_list args)
+{
+	char *made = NULL;
+
+	if (vasprintf(&made, fmt, args) < 0)
+		return kw_fail_nomem(ctx);
+	free(*text);
+	*text = made;
+	return KW_OK;
+}
+
 kw_status kw_memory_describe(kw_ctx *ctx, struct kw_memory *memory, const char *fmt, ...)
 {
 	va_list args;
-	char *text = NULL;
-	int len;
+	kw_status status;
 
 	va_start(args, fmt);
-	len = vasprintf(&text, fmt, args);
+	status = set_text(ctx, &memory->description, fmt, args);
 	va_end(args);
-	if (len < 0)
-		return kw_fail_nomem(ctx);
-	free(memory->description);
-	memory->description = text;
-	return KW_OK;
+	return status;
+}
+
+kw_status kw_memory_set_trouble(kw_ctx *ctx, struct kw_memory *memory, const char *fmt, ...)
+{
+	va_list args;
+	kw_status status;
+
+	va_start(args, fmt);
+	status = set_text(ctx, &memory->trouble, fmt, args);
+	va_end(args);
+	return status;
 }
 
 static kw_status check_file(kw_ctx *ctx, struct kw_memory *memory)
@@ -87,15 +124,35 @@ static kw_status check_file(kw_ctx *ctx, struct kw_memory *memory)
 	return KW_OK;
 }
 
+/* Read the first bytes of the dump in a file, having made the index of one that is flattened. */
+static kw_status read_head(kw_ctx *ctx, struct kw_memory *memory, uint8_t head[HEAD], size_t *ret_len)
+{
+	ssize_t len = pread(memory->fd, head, HEAD, 0);
+	kw_status status;
+
+	if (len > 0 && flat_probe(head, (size_t)len)) {
+		status = flat_open(ctx, memory->name, memory->fd, memory->file_size, &memory->flat);
+		if (status != KW_OK)
+			return status;
+		memory->file_size = flat_size(memory->flat);
+		len = flat_read(memory->flat, memory->fd, 0, head, HEAD);
+	}
+	if (len < 0)
+		return kw_fail_errno(ctx, errno, "%s", memory->name);
+	*ret_len = (size_t)len;
+	return KW_OK;
+}
+
 static kw_status open_file(kw_ctx *ctx, struct kw_memory *memory)
 {
-	uint8_t head[4096];
-	ssize_t len;
-	size_t i = 0;
+	uint8_t head[HEAD];
+	size_t i = 0, len = 0;
 	kw_status status;
 
 	/* Without O_NONBLOCK a pipe would wait for somebody to write. */
 	memory->fd = open(memory->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (memory->fd < 0 && errno == ENOENT && strchr(memory->name, ','))
+		return kw_kdump_open_set(ctx, memory);
 	if (memory->fd < 0)
 		return kw_fail_errno(ctx, errno, "%s", memory->name);
 	status = check_file(ctx, memory);
@@ -103,11 +160,14 @@ static kw_status open_file(kw_ctx *ctx, struct kw_memory *memory)
 		return status;
 	if (kw_is_kcore(memory->fd))
 		return kw_kcore_open(ctx, memory);
-	len = pread(memory->fd, head, sizeof(head), 0);
-	if (len < 0)
-		return kw_fail_errno(ctx, errno, "%s", memory->name);
-	while (!sources[i]->probe(head, (size_t)len))
+	status = read_head(ctx, memory, head, &len);
+	if (status != KW_OK)
+		return status;
+	while (!sources[i]->probe(head, len))
 		i++;
+	if (memory->flat && sources[i] == &kw_ram_source)
+		return kw_fail(ctx, KW_FORMAT, "%s: what its flattened blocks make is no dump: the file %s",
+			       memory->name, flat_is_cut(memory->flat) ? "was cut short" : "is damaged");
 	return sources[i]->open(ctx, memory);
 }
 
@@ -158,6 +218,9 @@ void kw_memory_close(struct kw_memory *memory)
 	guard_unmap_all(&memory->guard);
 	populate_free(&memory->populate);
 	hotplug_free(&memory->hotplug);
+	if (memory->decoded.source)
+		memory->decoded.free(memory->decoded.source);
+	flat_free(memory->flat);
 	if (memory->fd >= 0)
 		close(memory->fd);
 	if (memory->device_fd >= 0)
@@ -167,6 +230,7 @@ void kw_memory_close(struct kw_memory *memory)
 	segments_free(&memory->listed);
 	free(memory->vmcoreinfo);
 	free(memory->description);
+	free(memory->trouble);
 	free(memory->name);
 	free(memory);
 }
@@ -199,6 +263,16 @@ uint64_t kw_memory_cut_off(const struct kw_memory *memory)
 const char *kw_memory_description(const struct kw_memory *memory)
 {
 	return memory->description;
+}
+
+const char *kw_memory_trouble(const struct kw_memory *memory)
+{
+	return memory->trouble;
+}
+
+const char *kw_trouble(kw_ctx *ctx)
+{
+	return ctx->target ? ctx->target->memory->trouble : NULL;
 }
 
 const char *kw_memory_name(const struct kw_memory *memory)

@@ -49,6 +49,7 @@ void kw_reader_free(struct kw_reader *reader)
 	if (!reader)
 		return;
 	free(reader->run);
+	decoded_cache_free(reader->decoded);
 	if (reader->page_bytes)
 		munmap(reader->page_mapping, reader->page_mapping_size);
 	free(reader);
@@ -129,12 +130,18 @@ const struct kw_counters *kw_counters(kw_ctx *ctx)
 /* Read up to len bytes; -1 for an error, else how many there were. */
 static ssize_t read_some(kw_ctx *ctx, uint64_t offset, void *buf, size_t len)
 {
-	uint64_t shift = hotplug_shift(&ctx->reader->memory->hotplug);
+	const struct kw_memory *memory = ctx->reader->memory;
+	uint64_t shift = hotplug_shift(&memory->hotplug);
 	size_t done = 0;
 
+	if (memory->flat) {
+		ctx->counters.preads++;
+		ctx->counters.pread_bytes += len;
+		return flat_read(memory->flat, memory->fd, offset, buf, len);
+	}
 	while (done < len) {
-		ssize_t got = pread(ctx->reader->memory->fd, (uint8_t *)buf + done, len - done,
-				    (off_t)(offset + shift + done));
+		ssize_t got =
+			pread(memory->fd, (uint8_t *)buf + done, len - done, (off_t)(offset + shift + done));
 
 		ctx->counters.preads++;
 		if (got < 0 && errno == EINTR)
@@ -151,6 +158,8 @@ static ssize_t read_some(kw_ctx *ctx, uint64_t offset, void *buf, size_t len)
 
 kw_status kw_read_straight(kw_ctx *ctx, uint64_t offset, void *buf, size_t len)
 {
+	if (ctx->reader->memory->decoded.source)
+		return decoded_read(ctx, offset, buf, len);
 	return read_some(ctx, offset, buf, len) == (ssize_t)len ? KW_OK : KW_FAILED;
 }
 
@@ -242,7 +251,8 @@ static bool goes_straight(const struct kw_reader *reader, uint64_t offset, size_
 {
 	uint64_t skip = offset % PAGE_BYTES;
 
-	if (reader->brief || len >= PAGE_BYTES || offset > INT64_MAX - 2 * PAGE_BYTES)
+	if (reader->memory->decoded.source || reader->brief || len >= PAGE_BYTES ||
+	    offset > INT64_MAX - 2 * PAGE_BYTES)
 		return true;
 	return !reader->memory->once && len > PAGE_BYTES - skip &&
 	       !(is_cached(reader, offset - skip) && is_cached(reader, offset - skip + PAGE_BYTES));

@@ -41,7 +41,8 @@ struct kw_reader {
 	uint8_t *page_bytes;	/* NR_CACHED_PAGES pages, made when first needed */
 	void *page_mapping;	/* in which they lie */
 	size_t page_mapping_size;
-	uint8_t *run; /* room for a run of kw_gather(), made when first needed */
+	uint8_t *run;		       /* room for a run of kw_gather(), made when first needed */
+	struct decoded_cache *decoded; /* made when first needed */
 	struct cached_page pages[NR_CACHED_PAGES];
 	struct translation translations[NR_TRANSLATIONS];
 };
@@ -49,10 +50,10 @@ struct kw_reader {
 /** Forget where the reader last looked and all translations: the maps have changed. */
 void kw_reader_reset(struct kw_reader *reader);
 
-/** Read from the file, past the cache of the pass; KW_OK or KW_FAILED. */
+/** Read from the file, past the cache of the pass; KW_OK or KW_FAILED, of what is decoded as decoded_read(). */
 kw_status kw_read_straight(kw_ctx *ctx, uint64_t offset, void *buf, size_t len);
 
-/** Read from the file of a segment, through the cache of the pass; KW_OK or KW_FAILED. */
+/** As kw_read_straight(), through the cache of the pass. */
 kw_status kw_read_cached(kw_ctx *ctx, uint64_t offset, void *buf, size_t len);
 
 /**

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "memory/decoded.h"
+#include "memory/flat.h"
 #include "memory/guard.h"
 #include "memory/hotplug.h"
 #include "memory/memory.h"
@@ -43,6 +45,7 @@ struct kw_memory {
 	uint64_t cut_off;   /* bytes that the headers promise and the file does not have */
 	char *name;
 	char *description;
+	char *trouble;		   /* what is wrong with all of it; NULL: nothing */
 	struct segment_map virt;   /* sorted by virtual address, none overlaps */
 	struct segment_map phys;   /* sorted by physical address, none overlaps */
 	struct segment_map listed; /* what kw_segments() shows */
@@ -52,6 +55,8 @@ struct kw_memory {
 	size_t vmcoreinfo_len;
 	uint64_t cr3;
 	struct ram_image ram;
+	struct flat *flat;	/* the file is flattened: offsets are those of the dump in it */
+	struct decoded decoded; /* offsets are those of decoded units */
 	struct guard guard;
 	struct populate populate;
 	struct hotplug hotplug; /* of /proc/kcore */
@@ -67,6 +72,7 @@ struct kw_source_ops {
 };
 
 extern const struct kw_source_ops kw_elf_source;
+extern const struct kw_source_ops kw_kdump_source;
 extern const struct kw_source_ops kw_ram_source;
 extern const struct kw_source_ops kw_foreign_source; /* known, but not read: says what it is */
 
@@ -74,6 +80,9 @@ kw_status kw_kcore_open(kw_ctx *ctx, struct kw_memory *memory);
 
 /** See whether /proc/kcore shows other segments than before, and take over those that are new. */
 void kw_kcore_follow(kw_ctx *ctx, struct kw_memory *memory);
+
+/** Open the files of a split set, whose names, separated by commas, are the memory's. */
+kw_status kw_kdump_open_set(kw_ctx *ctx, struct kw_memory *memory);
 
 /** Open the RAM of the running QEMU `pid` (text after "qemu:"); sets memory->fd. */
 kw_status kw_qemu_open(kw_ctx *ctx, struct kw_memory *memory, const char *pid);
@@ -94,8 +103,18 @@ uint64_t kw_ram_guess_split(uint64_t size, bool is_q35);
  */
 int kw_read_file(int fd, uint64_t offset, void *buf, size_t len);
 
+/** As kw_read_file(), from the dump that a file holds in flattened form; flat == NULL: from the file as it is. */
+int kw_read_at(int fd, const struct flat *flat, uint64_t offset, void *buf, size_t len);
+
+/** As kw_read_at(), from the file of a memory. */
+int kw_read_dump(const struct kw_memory *memory, uint64_t offset, void *buf, size_t len);
+
 /** Rebuild memory->listed after virt or phys has changed, and make the reader forget where it last looked. */
 kw_status kw_memory_list_segments(kw_ctx *ctx, struct kw_memory *memory);
+
+/** Set memory->trouble. */
+kw_status kw_memory_set_trouble(kw_ctx *ctx, struct kw_memory *memory, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /** Set memory->description. */
 kw_status kw_memory_describe(kw_ctx *ctx, struct kw_memory *memory, const char *fmt, ...)

@@ -232,11 +232,11 @@ static kw_status use_note(kw_ctx *ctx, const char *text, size_t len, struct loca
 	memset(ret, 0, sizeof(*ret));
 	ret->direct_map = KW_NO_ADDR;
 	if (!kw_memory_has_virtual(memory))
-		return kw_fail(
-			ctx, KW_FORMAT,
-			"%s: the kernel's page table is not where the VMCOREINFO note says; the dump is "
-			"damaged, or cut short",
-			kw_memory_name(memory));
+		return kw_fail(ctx, KW_FORMAT,
+			       "%s: the kernel's page table is not where the VMCOREINFO note says; %s",
+			       kw_memory_name(memory),
+			       kw_memory_trouble(memory) ? kw_memory_trouble(memory)
+							 : "the dump is damaged, or cut short");
 	root_of(text, len, &ret->root, &phys_base);
 	ret->root.pgd = 0;
 	ret->image.vaddr = KERNEL_MAP;

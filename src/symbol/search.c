@@ -154,6 +154,19 @@ static bool search_pages(struct search *search, uint64_t paddr, const uint8_t *b
 	return false;
 }
 
+/* Where a piece can't be had, part of it may be: a dump leaves pages out. */
+static bool search_pages_apart(struct search *search, uint64_t paddr, uint8_t *piece, size_t len)
+{
+	for (size_t at = 0; at < len; at += PAGE_BYTES) {
+		size_t part = len - at < PAGE_BYTES ? len - at : PAGE_BYTES;
+
+		if (kw_scan_phys(search->ctx, paddr + at, piece, part) == KW_OK &&
+		    search_pages(search, paddr + at, piece, part))
+			return true;
+	}
+	return false;
+}
+
 /* Segments begin anywhere; pages don't. */
 static bool search_segment(struct search *search, const struct kw_segment *segment, uint8_t *piece)
 {
@@ -163,9 +176,12 @@ static bool search_segment(struct search *search, const struct kw_segment *segme
 		uint64_t paddr = segment->paddr + at;
 		uint64_t len = segment->size - at < PIECE ? segment->size - at : PIECE;
 
-		if (kw_scan_phys(search->ctx, paddr, piece, len) == KW_OK &&
-		    search_pages(search, paddr, piece, len))
+		if (kw_scan_phys(search->ctx, paddr, piece, len) != KW_OK) {
+			if (search_pages_apart(search, paddr, piece, len))
+				return true;
+		} else if (search_pages(search, paddr, piece, len)) {
 			return true;
+		}
 	}
 	return false;
 }

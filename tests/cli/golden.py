@@ -12,7 +12,7 @@
     err\ no newline at its end          a last line that has none
     exit 0
 
-In the folder `kwalk` is the program under test, `make_image` writes small kernels (tests/fixtures/make_image.c),
+In the folder `kwalk` is the program under test, `make_image` writes small kernels (tests/fixtures/make_image.c), `make_form` other forms of them (tests/fixtures/forms.py),
 and `as-nobody` runs a command without privileges. Bytes that are not printable ASCII stand as \\xNN, backslashes twice.
 
 A test calls main() with the name of its text. With --update it writes what comes out back into the text.
@@ -87,6 +87,7 @@ class Folder:
         tools.mkdir()
         (tools / "kwalk").symlink_to(KWALK)
         (tools / "make_image").symlink_to(KWALK.parent / "tests/fixtures/make_image")
+        (tools / "make_form").symlink_to(ROOT / "tests/fixtures/forms.py")
         (tools / "as-nobody").write_text(AS_NOBODY)
         (tools / "as-nobody").chmod(0o755)
         self.environment = {name: value for name, value in os.environ.items()
