@@ -9,6 +9,7 @@
 #include <kwalk/object.h>
 #include <kwalk/output.h>
 #include <kwalk/query.h>
+#include <kwalk/script.h>
 #include <kwalk/symbol.h>
 #include <kwalk/target.h>
 #include <kwalk/type.h>

@@ -67,6 +67,12 @@ KW_API kw_status kw_query_new(kw_ctx *ctx, const struct kw_query_options *opts, 
  */
 KW_API kw_status kw_query_compile(kw_ctx *ctx, const char *text, kw_query **ret);
 
+/**
+ * Tell whether a query compares each row with what it was in the run before, by rate() or delta(): the values of its first
+ * run are absent.
+ */
+KW_API bool kw_query_compares(const kw_query *query);
+
 /** Free a query. NULL is accepted. */
 KW_API void kw_query_free(kw_query *query);
 

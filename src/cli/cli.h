@@ -31,7 +31,7 @@ struct command {
 };
 
 extern const struct command cmd_ps, cmd_info, cmd_fields, cmd_type, cmd_sym, cmd_print, cmd_show, cmd_stat,
-	cmd_irq, cmd_mem, cmd_cat, cmd_query;
+	cmd_irq, cmd_mem, cmd_cat, cmd_query, cmd_run;
 
 /* Options that may stand before the command and behind it; 256 and up have no letter. */
 enum {

@@ -11,9 +11,9 @@
 
 #include "cli/cli.h"
 
-static const struct command *const commands[] = { &cmd_ps,     &cmd_query, &cmd_stat, &cmd_irq,
-						  &cmd_mem,    &cmd_show,  &cmd_cat,  &cmd_info,
-						  &cmd_fields, &cmd_type,  &cmd_sym,  &cmd_print };
+static const struct command *const commands[] = { &cmd_ps,   &cmd_query, &cmd_run,  &cmd_stat, &cmd_irq,
+						  &cmd_mem,  &cmd_show,	 &cmd_cat,  &cmd_info, &cmd_fields,
+						  &cmd_type, &cmd_sym,	 &cmd_print };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

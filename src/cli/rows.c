@@ -2,6 +2,7 @@
 /* Running a query and printing its rows: what kwalk ps and kwalk show have in common. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -35,10 +36,30 @@ static bool print_row(const struct kw_value *values, const struct kw_row_identit
 	return begin(p) && kw_writer_row(p->writer, values, row->depth) == KW_OK;
 }
 
+static bool ignore_row(const struct kw_value *values, const struct kw_row_identity *row, void *arg)
+{
+	(void)values;
+	(void)row;
+	(void)arg;
+	return true;
+}
+
+/* What rate() and delta() compare with is what was there a second ago. */
+static kw_status look_before(kw_query *query)
+{
+	kw_status status = kw_query_run(query, ignore_row, NULL);
+
+	sleep(1);
+	return status;
+}
+
 static int print_query(struct cli *cli, bool forest, kw_query *query)
 {
 	struct printing p = { .cli = cli, .query = query, .forest = forest };
-	kw_status status = kw_query_run(query, print_row, &p);
+	kw_status status = kw_query_compares(query) ? look_before(query) : KW_OK;
+
+	if (!status || status == KW_INCOMPLETE)
+		status = kw_query_run(query, print_row, &p);
 
 	if (p.code)
 		return p.code;

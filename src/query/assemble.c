@@ -26,6 +26,7 @@ struct assembly {
 		*group; /* where groups are made: a group by, or a select with aggregates; NULL */
 	const struct kw_clause *visible; /* the select whose columns are shown; NULL: default ones */
 	struct kw_grouping grouping;
+	const struct kw_assembly_options *options;
 	struct {
 		struct kw_binding *item;
 		size_t nr, cap;
@@ -330,8 +331,9 @@ static kw_status take_sort(struct assembly *a, const struct kw_clause *clause)
 	uint32_t nr = 0;
 	struct kw_op *op;
 
-	if (a->fused)
+	if (a->fused && !a->options->keeps_rows)
 		return sort_scan(a, clause);
+	a->fused = false;
 	for (const struct kw_item *item = clause->items; item; item = item->next)
 		nr++;
 	op = add_op(a, KW_OP_SORT);
@@ -349,19 +351,44 @@ static kw_status take_sort(struct assembly *a, const struct kw_clause *clause)
 	return status;
 }
 
+static kw_status find_limit(struct assembly *a, const struct kw_clause *clause, uint64_t *ret)
+{
+	struct kw_binder binder = a->binder;
+	struct kw_expr *e;
+
+	*ret = clause->limit;
+	if (!clause->condition)
+		return KW_OK;
+	binder.aliases = NULL;
+	e = kw_bind_node(&binder, clause->condition);
+	if (!e)
+		return a->ctx->status;
+	if (e->op != KW_EXPR_CONST || e->type != KW_VAL_UINT || e->unit || !e->value.u)
+		return kw_program_fail(a->ctx, &a->program->text, clause->condition->at, KW_INVALID,
+				       "expected a number of rows above 0, or the name of one");
+	*ret = e->value.u;
+	return KW_OK;
+}
+
 static kw_status take_limit(struct assembly *a, const struct kw_clause *clause)
 {
 	struct kw_op *op;
+	uint64_t limit;
+	kw_status status = find_limit(a, clause, &limit);
 
-	if (a->fused) {
-		a->q->limit = clause->limit;
+	if (status)
+		return status;
+
+	if (a->fused && !a->options->keeps_rows) {
+		a->q->limit = limit;
 		a->fused = false;
 		return KW_OK;
 	}
+	a->fused = false;
 	op = add_op(a, KW_OP_LIMIT);
 	if (!op)
 		return a->ctx->status;
-	op->limit = clause->limit;
+	op->limit = limit;
 	return KW_OK;
 }
 
@@ -456,6 +483,53 @@ static kw_status name_columns(struct assembly *a)
 	return KW_OK;
 }
 
+/* The ID and the start of a task, by raw paths. */
+static struct kw_node *identity_node(struct assembly *a, bool start)
+{
+	const char *path = start ? "task.start_boottime" : "task.pid";
+
+	return default_node(a, KW_NODE_NAME, path, strlen(path));
+}
+
+static kw_status add_identity(struct assembly *a)
+{
+	kw_status status = KW_OK;
+
+	a->binder.grouping = NULL;
+	for (int start = 0; start < 2 && !status; start++) {
+		struct kw_node *node = identity_node(a, start);
+		struct kw_binding binding;
+		uint32_t unused;
+
+		status = node ? kw_bind_binding(&a->binder, node, NULL, false, &binding)
+			      : kw_fail_nomem(a->ctx);
+		if (!status)
+			status = add_column(a, &binding, &unused);
+	}
+	return status;
+}
+
+static kw_status take_only_new(struct assembly *a)
+{
+	struct kw_node *id = identity_node(a, false), *start = identity_node(a, true);
+	struct kw_expr *e = kw_bind_new(&a->binder, KW_EXPR_IS_NEW);
+	struct kw_binding binding = { 0 };
+
+	if (!id || !start || !e)
+		return kw_fail_nomem(a->ctx);
+	a->binder.grouping = NULL;
+	a->binder.fields = NULL;
+	e->type = KW_VAL_BOOL;
+	e->watch = a->options->only_new;
+	e->a = kw_bind_node(&a->binder, id);
+	e->b = e->a ? kw_bind_node(&a->binder, start) : NULL;
+	if (!e->b)
+		return a->ctx->status;
+	binding.expr = e;
+	binding.fields = a->binder.fields;
+	return add_condition(a, &binding);
+}
+
 static kw_status assemble(struct assembly *a)
 {
 	kw_status status = survey(a);
@@ -468,6 +542,10 @@ static kw_status assemble(struct assembly *a)
 		status = take_clause(a, c);
 	if (!status)
 		status = add_arguments(a);
+	if (!status && a->options->only_new)
+		status = take_only_new(a);
+	if (!status && a->options->keeps_rows)
+		status = add_identity(a);
 	if (!status)
 		status = finish_ops(a);
 	if (!status)
@@ -476,9 +554,11 @@ static kw_status assemble(struct assembly *a)
 }
 
 kw_status kw_query_assemble(kw_ctx *ctx, struct kw_program *program, const struct kw_query_syntax *syntax,
-			    const struct kw_alias *lets, kw_query **ret)
+			    const struct kw_assembly_options *options, kw_query **ret)
 {
-	struct assembly a = { .ctx = ctx, .program = program, .syntax = syntax, .fused = true };
+	struct assembly a = {
+		.ctx = ctx, .program = program, .syntax = syntax, .options = options, .fused = true
+	};
 	kw_status status = kw_query_begin(ctx, syntax->source, &a.q);
 
 	if (status) {
@@ -493,7 +573,10 @@ kw_status kw_query_assemble(kw_ctx *ctx, struct kw_program *program, const struc
 				       .text = &program->text,
 				       .patterns = &program->patterns,
 				       .root = &a.q->root,
-				       .lets = lets };
+				       .lets = options->lets,
+				       .rates = options->no_rates ? NULL : &program->rates,
+				       .scalars = &program->scalars,
+				       .nesting = program->depth };
 	if (syntax->has_arguments)
 		status = kw_program_fail(ctx, &program->text, syntax->at, KW_INVALID, "%s takes no arguments",
 					 syntax->source);

@@ -9,6 +9,7 @@
 #include <kwalk/symbol.h>
 
 #include "query/pattern.h"
+#include "query/scalar.h"
 #include "type/types.h"
 #include "util/array.h"
 #include "util/error.h"
@@ -258,8 +259,14 @@ static struct kw_expr *unknown_name(struct kw_binder *b, const struct kw_node *n
 	if (b->hint && b->hint->type == KW_VAL_STRING)
 		return kw_bind_fail(b, node->at, "unknown field \"%s\"; a text is written in quotes: \"%s\"",
 				    node->text, node->text);
+	if (!source)
+		return kw_bind_fail(
+			b, node->at,
+			"unknown name \"%s\"; here are no rows: write system.FIELD, count(QUERY), or a name "
+			"of let or param",
+			node->text);
 	return kw_bind_fail(b, node->at, "unknown field \"%s\"; kwalk fields %s lists all", node->text,
-			    source ? source : "");
+			    source);
 }
 
 /* The name of what is bound, by a chain of earlier names: a name never means itself. */
@@ -285,6 +292,31 @@ static const struct kw_alias *find_alias(const struct kw_alias *alias, const cha
 	return alias;
 }
 
+/* What top calls %CPU is the rate of a task's time. */
+static bool is_cpu_time(const struct kw_binder *b, const struct kw_node *node)
+{
+	return !b->root->source->walk && strcmp(node->text, "cpu") == 0;
+}
+
+static struct kw_expr *cpu_time(struct kw_binder *b, const struct kw_node *node)
+{
+	struct kw_node *time = kw_arena_alloc(b->arena, sizeof(*time));
+	struct kw_node *rate = kw_arena_alloc(b->arena, sizeof(*rate));
+
+	if (!time || !rate) {
+		kw_fail_nomem(b->ctx);
+		return NULL;
+	}
+	*time = *rate = *node;
+	time->text = "time";
+	rate->text = "rate";
+	time->text_len = rate->text_len = 4;
+	rate->kind = KW_NODE_CALL;
+	time->next = rate->next = NULL;
+	rate->a = time;
+	return kw_bind_call(b, rate);
+}
+
 static struct kw_expr *bind_name(struct kw_binder *b, const struct kw_node *node)
 {
 	const struct kw_alias *alias;
@@ -298,6 +330,9 @@ static struct kw_expr *bind_name(struct kw_binder *b, const struct kw_node *node
 	alias = find_alias(b->lets, node->text);
 	if (alias)
 		return bind_alias(b, alias, true);
+	if (strncmp(node->text, "system.", 7) == 0 &&
+	    (!b->root || strcmp(b->root->source->pub.name, "system") != 0))
+		return kw_bind_system(b, node, node->text + 7);
 	if (b->grouping)
 		return kw_bind_fail(
 			b, node->at,
@@ -308,6 +343,7 @@ static struct kw_expr *bind_name(struct kw_binder *b, const struct kw_node *node
 		return unknown_name(b, node);
 	if (!strpbrk(node->text, ".[>"))
 		return kw_bind(b->ctx, b->root, node->text, &binding) == KW_OK ? field(b, &binding)
+		       : is_cpu_time(b, node)				       ? cpu_time(b, node)
 									       : unknown_name(b, node);
 	if (!b->root->type)
 		return kw_bind_fail(b, node->at, "rows of %s are no structures: they have no members",

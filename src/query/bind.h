@@ -55,8 +55,11 @@ struct kw_binder {
 	const struct kw_alias *aliases; /* of columns */
 	const struct kw_alias *lets;
 	struct kw_grouping *grouping; /* NULL: names are those of rows */
-	const struct kw_expr *hint;   /* the other side of the comparison */
-	struct kw_expr *fields;	      /* of the expression under way */
+	struct kw_rate **rates;	      /* NULL: there is no sample before */
+	struct kw_scalar **scalars;
+	unsigned int nesting;	    /* how many queries this one is inside of */
+	const struct kw_expr *hint; /* the other side of the comparison */
+	struct kw_expr *fields;	    /* of the expression under way */
 	uint32_t uses;
 	unsigned int depth, steps;
 };

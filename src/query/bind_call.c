@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "query/bind.h"
+#include "query/rate.h"
+#include "query/scalar.h"
 #include "util/error.h"
 #include "util/nearest.h"
 
@@ -23,6 +25,8 @@ static const struct function {
 	{ "age", KW_EXPR_AGE, TAKES_STAMP, KW_VAL_INT, KW_UNIT_NANOSECONDS, KW_SHOW_ELAPSED },
 	{ "sym", KW_EXPR_SYM, TAKES_ADDRESS, KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN },
 	{ "abs", KW_EXPR_ABS, TAKES_NUMBER, KW_VAL_ABSENT, KW_UNIT_NONE, KW_SHOW_PLAIN },
+	{ "rate", KW_EXPR_RATE, TAKES_NUMBER, KW_VAL_FLOAT, KW_UNIT_NONE, KW_SHOW_ROUNDED },
+	{ "delta", KW_EXPR_DELTA, TAKES_NUMBER, KW_VAL_ABSENT, KW_UNIT_NONE, KW_SHOW_PLAIN },
 };
 
 #define NR_FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
@@ -105,7 +109,7 @@ static struct kw_expr *unknown_function(struct kw_binder *b, const struct kw_nod
 	return kw_bind_fail(
 		b, node->at, "unknown function \"%s\"%s", node->text,
 		*near ? near
-		      : "; there are hex, str, len, age, sym, abs, and of groups count, sum, min, max, avg, "
+		      : "; there are hex, str, len, age, sym, abs, rate, delta, and of groups count, sum, min, max, avg, "
 			"p50, p99");
 }
 
@@ -122,6 +126,73 @@ static bool is_fit(enum takes takes, const struct kw_expr *e)
 	case TAKES_STAMP: return kw_is_number(e) && e->unit == KW_UNIT_TIMESTAMP;
 	default: return kw_is_number(e) && e->type != KW_VAL_FLOAT && e->unit == KW_UNIT_NONE;
 	}
+}
+
+static struct kw_rate *share_rate(struct kw_binder *b, const struct kw_node *value)
+{
+	struct kw_rate *rate = *b->rates;
+
+	while (rate && !kw_nodes_equal(rate->node, value))
+		rate = rate->next;
+	if (rate)
+		return rate;
+	rate = kw_arena_alloc(b->arena, sizeof(*rate));
+	if (!rate) {
+		kw_fail_nomem(b->ctx);
+		return NULL;
+	}
+	rate->node = value;
+	rate->next = *b->rates;
+	*b->rates = rate;
+	return rate;
+}
+
+/* The ID and the start of a task, which the row is known by. */
+static struct kw_expr *identity(struct kw_binder *b, const struct kw_node *node, const char *path)
+{
+	struct kw_node *name = kw_arena_alloc(b->arena, sizeof(*name));
+
+	if (!name) {
+		kw_fail_nomem(b->ctx);
+		return NULL;
+	}
+	*name = (struct kw_node){
+		.kind = KW_NODE_NAME, .at = node->at, .first = node->first, .len = node->len
+	};
+	name->text = path;
+	name->text_len = strlen(path);
+	return kw_bind_node(b, name);
+}
+
+static struct kw_expr *compare_samples(struct kw_binder *b, const struct kw_node *node, struct kw_expr *e)
+{
+	if (!b->rates)
+		return kw_bind_fail(b, node->at, "%s() compares two samples: it belongs inside every T { }",
+				    node->text);
+	if (b->grouping)
+		return kw_bind_fail(b, node->at, "%s() is of rows, and these are groups; write sum(%s(...))",
+				    node->text, node->text);
+	b->uses |= KW_USES_CLOCK;
+	e->rate = share_rate(b, node->a);
+	if (!e->rate)
+		return NULL;
+	if (e->op == KW_EXPR_DELTA && e->type == KW_VAL_UINT)
+		e->type = KW_VAL_INT;
+	if (e->op == KW_EXPR_RATE) {
+		bool is_time = e->a->unit == KW_UNIT_NANOSECONDS;
+
+		e->unit = is_time ? KW_UNIT_PERCENT : e->a->unit;
+		e->display = is_time			      ? KW_SHOW_PERCENT
+			     : e->a->display == KW_SHOW_PLAIN ? KW_SHOW_ROUNDED
+							      : e->a->display;
+	}
+	if (b->root && !b->root->source->walk) {
+		e->b = identity(b, node, "task.pid");
+		e->c = e->b ? identity(b, node, "task.start_boottime") : NULL;
+		if (!e->c)
+			return NULL;
+	}
+	return e;
 }
 
 static struct kw_expr *function(struct kw_binder *b, const struct kw_node *node, const struct function *f)
@@ -143,13 +214,15 @@ static struct kw_expr *function(struct kw_binder *b, const struct kw_node *node,
 	e->type = f->type;
 	e->unit = f->unit;
 	e->display = f->display;
-	if (f->op == KW_EXPR_ABS) {
+	if (f->type == KW_VAL_ABSENT) {
 		e->type = e->a->type;
 		e->unit = e->a->unit;
 		e->display = e->a->display;
 	}
 	if (f->op == KW_EXPR_AGE)
 		b->uses |= KW_USES_CLOCK;
+	if (f->op == KW_EXPR_RATE || f->op == KW_EXPR_DELTA)
+		return compare_samples(b, node, e);
 	return e;
 }
 
@@ -160,7 +233,9 @@ struct kw_expr *kw_bind_call(struct kw_binder *b, const struct kw_node *node)
 	struct kw_expr *e = NULL;
 
 	b->hint = NULL;
-	if (kw_aggregate_find(node->text, &kind)) {
+	if (node->query) {
+		e = kw_bind_subquery(b, node);
+	} else if (kw_aggregate_find(node->text, &kind)) {
 		e = kw_bind_aggregate(b, node, kind);
 	} else {
 		for (size_t i = 0; i < NR_FUNCTIONS; i++) {

@@ -16,6 +16,9 @@
 
 #include "kernel/field_table.h"
 #include "query/pattern.h"
+#include "query/rate.h"
+#include "query/scalar.h"
+#include "query/watch.h"
 #include "util/error.h"
 
 static bool is_text(const struct kw_value *v)
@@ -258,6 +261,57 @@ static void call(const struct kw_expr *e, struct kw_eval *env, struct kw_value *
 	}
 }
 
+/* Comparing with the sample before */
+
+/* A task is known by its ID and start; a row of another source by its object and numbers. */
+static void identify(const struct kw_expr *e, struct kw_eval *env, uint64_t *key)
+{
+	struct kw_value id, start;
+
+	memset(key, 0, 3 * sizeof(*key));
+	if (e->b) {
+		kw_expr_eval(e->b, env, &id);
+		kw_expr_eval(e->c, env, &start);
+		key[0] = id.type == KW_VAL_ABSENT ? 0 : id.u;
+		key[1] = start.type == KW_VAL_ABSENT ? 0 : start.u;
+	} else if (env->row) {
+		key[0] = env->row->task;
+		key[1] = env->row->index;
+		key[2] = env->row->cpu;
+	}
+}
+
+static void grow(const struct kw_expr *e, struct kw_eval *env, const struct kw_value *a, struct kw_value *out)
+{
+	uint64_t key[3], elapsed, now = env->clock ? env->clock->boottime : 0;
+	struct kw_value before;
+
+	identify(e, env, key);
+	if (!kw_rate_take(e->rate, key, now, a, &before, &elapsed)) {
+		kw_set_absent(out, KW_ABSENT_NOT_APPLICABLE);
+		return;
+	}
+	calculate(KW_EXPR_SUBTRACT, a, &before, out);
+	if (e->op == KW_EXPR_DELTA)
+		return;
+	/* A time in a second is a share: of 100 % for each CPU. */
+	if (!elapsed)
+		kw_set_absent(out, KW_ABSENT_NOT_APPLICABLE);
+	else if (e->unit == KW_UNIT_PERCENT)
+		set_float(out, kw_value_float(out) * 100 / (double)elapsed);
+	else
+		set_float(out, kw_value_float(out) * 1e9 / (double)elapsed);
+}
+
+static void look_for(const struct kw_expr *e, struct kw_eval *env, const struct kw_value *a,
+		     struct kw_value *out)
+{
+	struct kw_value start;
+
+	kw_expr_eval(e->b, env, &start);
+	kw_set_bool(out, start.type != KW_VAL_ABSENT && kw_watch_is_new(e->watch, a->u, start.u));
+}
+
 /* Logic */
 
 static bool is_false(const struct kw_value *v)
@@ -376,6 +430,9 @@ static void with_one(const struct kw_expr *e, struct kw_eval *env, struct kw_val
 	case KW_EXPR_NOT: kw_set_bool(out, !a.u); break;
 	case KW_EXPR_IN: look_among(e, env, &a, out); break;
 	case KW_EXPR_MATCH: match(e, &a, out); break;
+	case KW_EXPR_DELTA:
+	case KW_EXPR_RATE: grow(e, env, &a, out); break;
+	case KW_EXPR_IS_NEW: look_for(e, env, &a, out); break;
 	default:
 		if (e->b)
 			with_two(e, env, &a, out);
@@ -388,6 +445,7 @@ void kw_expr_eval(const struct kw_expr *e, struct kw_eval *env, struct kw_value 
 {
 	switch (e->op) {
 	case KW_EXPR_CONST: *out = e->value; break;
+	case KW_EXPR_SCALAR: *out = e->scalar->value; break;
 	case KW_EXPR_FIELD:
 	case KW_EXPR_SLOT: *out = env->values[e->slot]; break;
 	case KW_EXPR_AND:

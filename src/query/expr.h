@@ -15,6 +15,7 @@
 
 struct kw_binding; /* query/stage.h */
 struct kw_pattern; /* query/pattern.h */
+struct kw_watch;   /* query/watch.h */
 struct kw_rate;	   /* query/rate.h */
 struct kw_scalar;  /* query/scalar.h */
 
@@ -53,6 +54,10 @@ enum kw_expr_op {
 	KW_EXPR_SYM,
 	KW_EXPR_ABS,
 	KW_EXPR_SCALE, /* a times the constant `value.f` */
+	KW_EXPR_DELTA, /* what a has grown by since the sample before; b and c: the row's identity, or NULL */
+	KW_EXPR_RATE,  /* the same in a second */
+	KW_EXPR_SCALAR, /* of another query, which has run already */
+	KW_EXPR_IS_NEW, /* the task of ID a and start b was not there in the sample before */
 };
 
 struct kw_expr {
@@ -69,6 +74,9 @@ struct kw_expr {
 	uint32_t slot;
 	struct kw_binding *binding; /* of a field */
 	struct kw_pattern *pattern;
+	struct kw_rate *rate;
+	const struct kw_scalar *scalar;
+	const struct kw_watch *watch;
 	struct kw_expr *next_field; /* of all fields in the expression */
 };
 
@@ -78,6 +86,7 @@ struct kw_eval {
 	const struct kw_value *values; /* of the slots */
 	const struct kw_clock *clock;  /* NULL: not known */
 	struct kw_arena *scratch;      /* for texts that are made: until the next row */
+	const struct kw_row *row;      /* NULL: there is none */
 };
 
 /** Evaluate an expression. Texts live as long as the row and env->scratch. */

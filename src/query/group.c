@@ -159,7 +159,7 @@ static void conclude(struct total *t, enum kw_aggregate_kind kind, struct kw_val
 static bool hand_on(struct kw_pipe *pipe, struct kw_op *op, size_t index, struct kw_value *row)
 {
 	const struct kw_aggregate *a = op->grouping->aggregates;
-	struct kw_eval env = { pipe->ctx, row, pipe->clock, &op->scratch };
+	struct kw_eval env = { pipe->ctx, row, pipe->clock, &op->scratch, NULL };
 	uint32_t nr = op->nr_keys;
 
 	for (uint32_t i = 0; i < nr; i++)

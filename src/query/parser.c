@@ -202,6 +202,11 @@ static void parse_limit(struct kw_parser *p, struct kw_clause *clause)
 {
 	const struct kw_token *t = &p->token;
 
+	/* A name that let or param gave to a number: known when it is bound. */
+	if (t->kind == KW_TOKEN_NAME && !kw_parser_at_end(p)) {
+		clause->condition = kw_parse_key(p);
+		return;
+	}
 	if (t->kind != KW_TOKEN_NUMBER || t->is_float || t->unit || !t->u) {
 		kw_parser_expected(p, "a number of rows above 0");
 		return;

@@ -8,6 +8,8 @@
 
 #include "query/parser.h"
 #include "query/pattern.h"
+#include "query/rate.h"
+#include "query/scalar.h"
 #include "util/error.h"
 
 void kw_program_free(struct kw_program *program)
@@ -15,6 +17,9 @@ void kw_program_free(struct kw_program *program)
 	if (!program)
 		return;
 	kw_op_deinit(program->ops);
+	kw_scalars_deinit(program->scalars);
+	for (struct kw_rate *rate = program->rates; rate; rate = rate->next)
+		kw_rate_deinit(rate);
 	for (size_t i = 0; i < program->patterns.nr; i++)
 		kw_pattern_free(program->patterns.item[i]);
 	free(program->patterns.item);
@@ -43,6 +48,7 @@ static kw_status take_text(kw_ctx *ctx, struct kw_program *program, const char *
 kw_status kw_query_compile(kw_ctx *ctx, const char *text, kw_query **ret)
 {
 	struct kw_program *program = calloc(1, sizeof(*program));
+	const struct kw_assembly_options options = { 0 };
 	struct kw_query_syntax *syntax = NULL;
 	struct kw_parser parser;
 	kw_status status;
@@ -60,9 +66,14 @@ kw_status kw_query_compile(kw_ctx *ctx, const char *text, kw_query **ret)
 		return status;
 	}
 	kw_pass_begin(ctx);
-	status = kw_query_assemble(ctx, program, syntax, NULL, ret);
+	status = kw_query_assemble(ctx, program, syntax, &options, ret);
 	kw_pass_end(ctx);
 	return status;
+}
+
+bool kw_query_compares(const kw_query *q)
+{
+	return q->program && q->program->rates;
 }
 
 struct chain {
@@ -77,18 +88,29 @@ static bool push_first(const struct kw_value *values, const struct kw_row_identi
 	return kw_op_push(&chain->pipe, chain->ops, values, id);
 }
 
+kw_status kw_program_scan(struct kw_query *q)
+{
+	kw_status status = kw_scalars_read(q->program->scalars), scan;
+
+	if (status && status != KW_INCOMPLETE)
+		return status;
+	kw_rates_next(q->program->rates);
+	scan = kw_query_scan(q);
+	return scan ? scan : status;
+}
+
 kw_status kw_program_run(struct kw_query *q)
 {
 	struct chain chain = { .ops = q->program->ops };
 	kw_status status;
 
 	if (!chain.ops)
-		return kw_query_scan(q);
+		return kw_program_scan(q);
 	chain.pipe = (struct kw_pipe){ .ctx = q->ctx, .clock = &q->clock, .fn = q->fn, .arg = q->arg };
 	kw_op_reset(chain.ops);
 	q->fn = push_first;
 	q->arg = &chain;
-	status = kw_query_scan(q);
+	status = kw_program_scan(q);
 	if (!status || status == KW_INCOMPLETE)
 		kw_op_finish(&chain.pipe, chain.ops);
 	q->counts.rows = chain.pipe.rows;

@@ -15,8 +15,19 @@ struct kw_program {
 	struct kw_program_text text;
 	struct kw_patterns patterns;
 	struct kw_op *ops, **end;
+	struct kw_rate *rates;
+	struct kw_scalar *scalars; /* read before the rows */
+	unsigned int depth;	   /* how many queries this one is inside of */
 	struct kw_column *columns; /* of the rows that come out at the end of ops */
 	uint32_t nr_columns;
+};
+
+/** What a script wants of a query beside its text. */
+struct kw_assembly_options {
+	const struct kw_alias *lets;
+	const struct kw_watch *only_new; /* rows that were not there in the sample before, or NULL */
+	bool keeps_rows; /* rows are kept, with ID and start as their last columns: order and limit come later */
+	bool no_rates; /* it runs only once */
 };
 
 /** Free a program. NULL is accepted. */
@@ -28,6 +39,9 @@ const struct kw_column *kw_program_columns(const struct kw_program *program, siz
 /** Scan the rows of a query and push them through its operators. */
 kw_status kw_program_run(struct kw_query *q);
 
+/** Scan the rows of a query, after the values of other queries that it uses. */
+kw_status kw_program_scan(struct kw_query *q);
+
 /** Tell for people what is done with the rows. */
 void kw_program_explain(const struct kw_program *program, FILE *out);
 
@@ -37,6 +51,6 @@ void kw_program_explain(const struct kw_program *program, FILE *out);
  * @param program  owns the syntax; owned by the query, or freed on failure
  */
 kw_status kw_query_assemble(kw_ctx *ctx, struct kw_program *program, const struct kw_query_syntax *syntax,
-			    const struct kw_alias *lets, kw_query **ret);
+			    const struct kw_assembly_options *options, kw_query **ret);
 
 #endif

@@ -136,6 +136,9 @@ kw_status kw_query_build(struct kw_query *q);
 /** Walk the rows and hand them to q->fn. */
 kw_status kw_query_scan(struct kw_query *q);
 
+/** Walk the rows and hand them to fn as the scan gives them, in front of the operators of a program. */
+kw_status kw_query_scan_all(struct kw_query *q, kw_row_fn fn, void *arg);
+
 /** Make room for an empty query and set it to its source. */
 kw_status kw_query_begin(kw_ctx *ctx, const char *source, kw_query **ret);
 

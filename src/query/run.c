@@ -548,10 +548,8 @@ kw_status kw_query_scan(kw_query *q)
 	return status;
 }
 
-static kw_status run(kw_query *q, kw_row_fn fn, void *arg)
+static void begin_run(kw_query *q, kw_row_fn fn, void *arg)
 {
-	kw_status status;
-
 	q->fn = fn;
 	q->arg = arg;
 	q->stop = q->failed = q->passed = false;
@@ -561,6 +559,20 @@ static kw_status run(kw_query *q, kw_row_fn fn, void *arg)
 	q->key_values.nr = 0;
 	q->kept_values.nr = 0;
 	kw_names_clear(&q->key_text);
+}
+
+kw_status kw_query_scan_all(kw_query *q, kw_row_fn fn, void *arg)
+{
+	q->one_task = 0;
+	begin_run(q, fn, arg);
+	return kw_program_scan(q);
+}
+
+static kw_status run(kw_query *q, kw_row_fn fn, void *arg)
+{
+	kw_status status;
+
+	begin_run(q, fn, arg);
 	kw_pass_begin(q->ctx);
 	status = q->program ? kw_program_run(q) : kw_query_scan(q);
 	kw_pass_end(q->ctx);

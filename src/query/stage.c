@@ -374,7 +374,7 @@ static void compute_field(struct kw_row *row, const struct kw_stage_item *item, 
 
 static void make(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
 {
-	struct kw_eval env = { row->ctx, values, row->clock, &stage->scratch };
+	struct kw_eval env = { row->ctx, values, row->clock, &stage->scratch, row };
 
 	kw_arena_reset(&stage->scratch);
 	for (size_t i = 0; i < stage->makings.nr; i++) {
