@@ -59,7 +59,8 @@ static void find_files(struct path *path, enum proc_place place)
 	const struct proc_file *file;
 
 	for (size_t i = 0; (file = proc_file_at(i)) && path->nr < MAX_FILES; i++)
-		if (file->place == place && fnmatch(path->name, file->name, 0) == 0)
+		if (file->place == place && fnmatch(path->name, file->name, 0) == 0 &&
+		    !(file->is_private && strcmp(path->name, file->name) != 0))
 			path->files[path->nr++] = file;
 }
 
@@ -369,5 +370,5 @@ const struct command cmd_cat = {
 	"In /proc/PID and /proc/PID/task/TID:\n"
 	"stat, statm, status, io, schedstat, comm, cmdline, limits,\n"
 	"oom_score_adj, loginuid, sessionid, personality, cgroup, cpuset,\n"
-	"wchan, maps.\n",
+	"wchan, maps, oom_score, timerslack_ns, autogroup; environ when it is named so.\n",
 };

@@ -75,6 +75,7 @@ static bool put_text(FILE *out, enum proc_notation notation, const struct kw_val
 static void put_number(FILE *out, enum proc_notation notation, const struct kw_value *v)
 {
 	switch (notation) {
+	case PROC_NOTHING: break;
 	case PROC_TICKS: fprintf(out, "%" PRIu64, v->u / TICK_NS); break;
 	case PROC_SECONDS:
 		fprintf(out, "%" PRIu64 ".%02" PRIu64, v->u / 1000000000, v->u % 1000000000 / 10000000);

@@ -23,9 +23,9 @@ static const struct proc_item version_items[] = { VALUE("", "version", PROC_TEXT
 
 static const struct proc_item cmdline_items[] = { VALUE("", "cmdline", PROC_TEXT), TEXT_ONLY("\n") };
 
-#define MADE(name)                                               \
-	{                                                        \
-#name, PROC_SYSTEM, NULL, 0, 0, proc_make_##name \
+#define MADE(name)                                                      \
+	{                                                               \
+#name, PROC_SYSTEM, NULL, 0, 0, false, proc_make_##name \
 	}
 
 static const struct proc_file files[] = {

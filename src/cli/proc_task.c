@@ -103,6 +103,19 @@ static const struct proc_item cpuset_items[] = { VALUE("", "cpuset", PROC_TEXT),
 
 static const struct proc_item wchan_items[] = { VALUE_OR("", "proc_wchan", PROC_TEXT, NO_OBJECT, "0") };
 
+static const struct proc_item environ_items[] = { VALUE_OR("", "environ", PROC_TEXT, NO_MM, "") };
+
+static const struct proc_item oom_score_items[] = { VALUE("", "oom_score", PROC_DECIMAL), TEXT_ONLY("\n") };
+
+static const struct proc_item timerslack_items[] = { VALUE("", "timerslack", PROC_DECIMAL), TEXT_ONLY("\n") };
+
+/* Of a task without one there is no line. */
+static const struct proc_item autogroup_items[] = {
+	VALUE_UNLESS("/autogroup-", "autogroup", PROC_DECIMAL, NO_OBJECT),
+	VALUE_UNLESS(" nice ", "autogroup_nice", PROC_DECIMAL, NO_OBJECT),
+	VALUE_UNLESS("\n", "autogroup", PROC_NOTHING, NO_OBJECT),
+};
+
 static const struct proc_file files[] = {
 	PROC_FILE(PROC_TASK, "stat", stat_items),
 	PROC_FILE(PROC_TASK, "statm", statm_items),
@@ -115,6 +128,10 @@ static const struct proc_file files[] = {
 	PROC_FILE(PROC_TASK, "sessionid", sessionid_items),
 	PROC_FILE(PROC_TASK, "personality", personality_items),
 	PROC_FILE(PROC_TASK, "wchan", wchan_items),
+	PROC_FILE(PROC_TASK, "oom_score", oom_score_items),
+	PROC_FILE_WHERE(PROC_TASK, "timerslack_ns", timerslack_items, PROC_IS_PROCESS),
+	PROC_FILE_WHERE(PROC_TASK, "autogroup", autogroup_items, PROC_HAS_AUTOGROUP),
+	PROC_FILE_PRIVATE(PROC_TASK, "environ", environ_items),
 	PROC_FILE(PROC_TASK, "cgroup", cgroup_items),
 	PROC_FILE_WHERE(PROC_TASK, "cpuset", cpuset_items, PROC_HAS_CPUSET),
 };

@@ -57,6 +57,10 @@ void proc_view_init(kw_ctx *ctx, bool thread, struct proc_view *ret)
 		ret->has |= PROC_HAS_SPECULATION;
 	if (has_symbol(ctx, "proc_cpuset_show"))
 		ret->has |= PROC_HAS_CPUSET;
+	if (!thread)
+		ret->has |= PROC_IS_PROCESS;
+	if (!thread && has_symbol(ctx, "proc_sched_autogroup_show_task"))
+		ret->has |= PROC_HAS_AUTOGROUP;
 }
 
 bool proc_view_has(const struct proc_view *view, const struct proc_file *file)

@@ -39,6 +39,7 @@ enum proc_notation {
 	PROC_HEX,     /**< as many as it takes, behind 0x */
 	PROC_LIMIT,   /**< a limit of a resource, in 20 columns and a blank */
 	PROC_LOAD,    /**< an average of load */
+	PROC_NOTHING, /**< only what stands before it */
 	PROC_WAITS,   /**< whether it waits: of its state, or of proc_wchan before 5.16 */
 };
 
@@ -47,6 +48,8 @@ enum proc_feature {
 	PROC_HAS_WAITS = 1,	  /**< stat tells whether a task waits, in a way that is known: since 5.16 */
 	PROC_HAS_KTHREAD = 2,	  /**< status tells whether it is a kernel thread: since 6.5 */
 	PROC_HAS_UNTAG_MASK = 4,  /**< status tells what bits of a pointer are an address: since 6.4 */
+	PROC_HAS_AUTOGROUP = 32,  /**< there is a file autogroup, of processes only: CONFIG_SCHED_AUTOGROUP */
+	PROC_IS_PROCESS = 64,	  /**< it is not in /proc/PID/task/TID */
 	PROC_HAS_CPUSET = 16,	  /**< there is a file cpuset: CONFIG_PROC_PID_CPUSET */
 	PROC_HAS_SPECULATION = 8, /**< status tells of speculation at indirect branches: since 5.11 */
 };
@@ -85,18 +88,23 @@ struct proc_file {
 	const struct proc_item *items;
 	size_t nr;	    /**< of items */
 	unsigned int wants; /**< where the kernel has these features: enum proc_feature */
+	bool is_private;    /**< only when it is asked for by its very name */
 	bool (*make)(
 		struct proc_maker *m); /**< writes the whole text instead of the items: see proc_maker.h */
 };
 
-#define PROC_FILE_WHERE(place, name, items, wants)                                  \
-	{                                                                           \
-		name, place, items, sizeof(items) / sizeof((items)[0]), wants, NULL \
+#define PROC_FILE_WHERE(place, name, items, wants)                                         \
+	{                                                                                  \
+		name, place, items, sizeof(items) / sizeof((items)[0]), wants, false, NULL \
 	}
 #define PROC_FILE(place, name, items) PROC_FILE_WHERE(place, name, items, 0)
-#define PROC_FILE_MADE(place, name, make)     \
-	{                                     \
-		name, place, NULL, 0, 0, make \
+#define PROC_FILE_PRIVATE(place, name, items)                                         \
+	{                                                                             \
+		name, place, items, sizeof(items) / sizeof((items)[0]), 0, true, NULL \
+	}
+#define PROC_FILE_MADE(place, name, make)            \
+	{                                            \
+		name, place, NULL, 0, 0, false, make \
 	}
 
 /** The files of a subject. */

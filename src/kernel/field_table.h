@@ -56,6 +56,7 @@ extern const struct kw_field_table kw_hardening_fields;
 extern const struct kw_field_table kw_hierarchy_fields;
 extern const struct kw_field_table kw_wchan_fields;
 extern const struct kw_field_table kw_register_fields;
+extern const struct kw_field_table kw_oom_fields;
 
 /** Return the definition behind a public field. */
 const struct kw_field_def *kw_field_def(const struct kw_field *field);

@@ -22,6 +22,7 @@ static const struct kw_field_group task_groups[] = {
 	{ .table = &kw_file_path_fields }, { .table = &kw_limits_fields },
 	{ .table = &kw_hardening_fields }, { .table = &kw_hierarchy_fields },
 	{ .table = &kw_wchan_fields },	   { .table = &kw_register_fields },
+	{ .table = &kw_oom_fields },
 };
 
 #define NR_TASK_GROUPS (sizeof(task_groups) / sizeof(task_groups[0]))

@@ -115,7 +115,8 @@ Test(query_query, users)
 Test(query_query, sources)
 {
 	expect_refusal(&g, KW_INVALID, "unknown source \"task\"; did you mean tasks?", .source = "task");
-	expect_refusal(&g, KW_INVALID, "unknown source \"sockets\"; kwalk fields lists all", .source = "sockets");
+	expect_refusal(&g, KW_INVALID, "unknown source \"sockets\"; kwalk fields lists all",
+		       .source = "sockets");
 	expect_refusal(
 		&g, KW_INVALID,
 		"rows of cpus are no processes: they can't be selected by ID, user or name, and have no forest",
