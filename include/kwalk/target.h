@@ -16,6 +16,9 @@ struct kw_open_options {
 	bool no_mmap;	     /**< never map: read with pread */
 	bool once; /**< objects are looked at once and then closed: copy them with pread where that is cheaper than
 				  mapping their pages (files on a disk); tables are mapped all the same */
+	/** Called now and then while a compressed file is unpacked: how much of it has been, in bytes; or NULL. */
+	void (*progress)(void *arg, uint64_t done, uint64_t total);
+	void *progress_arg; /**< for progress() */
 };
 
 /**

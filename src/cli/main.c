@@ -149,13 +149,29 @@ bool cli_options_only(struct cli *cli, const struct command *command, int argc, 
 	return true;
 }
 
+/* Show how far the unpacking of a file is, in one line that is written over. */
+static void show_progress(void *arg, uint64_t done, uint64_t total)
+{
+	unsigned int *shown = arg, percent = total ? (unsigned int)(done * 100 / total) : 100;
+
+	if (percent == *shown)
+		return;
+	*shown = percent;
+	fprintf(stderr, "\rkwalk: unpacking: %u %%%s", percent, percent < 100 ? "" : "\n");
+}
+
 int cli_open(struct cli *cli)
 {
+	unsigned int shown = 0;
 	struct kw_open_options opts = {
 		.size = sizeof(opts), .symbols = cli->symbols, .no_mmap = cli->no_mmap, .once = true
 	};
 	kw_status status;
 
+	if (isatty(STDERR_FILENO)) {
+		opts.progress = show_progress;
+		opts.progress_arg = &shown;
+	}
 	cli->ctx = kw_new();
 	if (!cli->ctx) {
 		fputs("kwalk: out of memory\n", stderr);
@@ -173,6 +189,8 @@ int cli_open(struct cli *cli)
 		cli_drop_privileges();
 		return EXIT_OK;
 	}
+	if (shown % 100)
+		fputc('\n', stderr);
 	cli_fail(cli, status);
 	return EXIT_UNREADABLE;
 }

@@ -15,9 +15,8 @@ static const struct foreign {
 	const char *what;
 } foreign[] = {
 	{ "DISKDUMP", 8, 0, "a diskdump" AS_ELF },
-	{ "EMiL", 4, 0, "a LiME image, which this version does not read; make it again with format=padded" },
-	{ "\x1f\x8b\x08", 3, 0, "compressed with gzip; unpack it first (gzip -d)" },
-	{ "\x28\xb5\x2f\xfd", 4, 0, "compressed with zstd; unpack it first (zstd -d)" },
+	{ "\x1f\x8b\x08", 3, 0, "compressed twice; unpack it first (gzip -d)" },
+	{ "\x28\xb5\x2f\xfd", 4, 0, "compressed twice; unpack it first (zstd -d)" },
 	{ "\xfd"
 	  "7zXZ\0",
 	  6, 0, "compressed with xz; unpack it first (xz -d)" },
@@ -27,6 +26,13 @@ static const struct foreign {
 	{ "QEVM", 4, 0,
 	  "a saved QEMU machine, which is not read; give the guest's RAM a file (memory-backend-file,share=on) or "
 	  "use dump-guest-memory" },
+	{ "LibvirtQemudSave", 16, 0,
+	  "a guest saved by virsh save, which is not read; start it again without letting it run (virsh restore "
+	  "--paused), and write its memory with virsh dump --memory-only" },
+	{ "LibvirtQemudPart", 16, 0,
+	  "a guest that virsh save did not finish saving; write its memory with virsh dump --memory-only" },
+	{ "\xd2\xbe\xd2\xbe", 4, 0,
+	  "a suspended VMware machine, which is not read; convert it with VMware's vmss2core, or read its .vmem file" },
 	{ "PAGEDU64", 8, 0, "a dump of Windows" },
 	{ "PAGEDUMP", 8, 0, "a dump of Windows" },
 	{ "HdrS", 4, 0x202, "a bootable kernel image, not memory" },

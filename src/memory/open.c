@@ -22,10 +22,8 @@
 
 /* In the order in which they are asked; a raw RAM image has no mark, so it comes last and takes everything. */
 static const struct kw_source_ops *const sources[] = {
-	&kw_elf_source,
-	&kw_kdump_source,
-	&kw_foreign_source,
-	&kw_ram_source,
+	&kw_elf_source,	 &kw_kdump_source,   &kw_lime_source,
+	&kw_avml_source, &kw_foreign_source, &kw_ram_source,
 };
 
 int kw_read_file(int fd, uint64_t offset, void *buf, size_t len)
@@ -124,12 +122,19 @@ static kw_status check_file(kw_ctx *ctx, struct kw_memory *memory)
 	return KW_OK;
 }
 
-/* Read the first bytes of the dump in a file, having made the index of one that is flattened. */
-static kw_status read_head(kw_ctx *ctx, struct kw_memory *memory, uint8_t head[HEAD], size_t *ret_len)
+/* Read the first bytes of the dump in a file, having unpacked one that is compressed, and indexed one that is flattened. */
+static kw_status read_head(kw_ctx *ctx, struct kw_memory *memory, const struct kw_open_options *opts,
+			   uint8_t head[HEAD], size_t *ret_len)
 {
 	ssize_t len = pread(memory->fd, head, HEAD, 0);
 	kw_status status;
 
+	if (len > 0 && kw_is_packed_file(head, (size_t)len)) {
+		status = kw_unpack_file(ctx, memory, opts);
+		if (status != KW_OK)
+			return status;
+		len = pread(memory->fd, head, HEAD, 0);
+	}
 	if (len > 0 && flat_probe(head, (size_t)len)) {
 		status = flat_open(ctx, memory->name, memory->fd, memory->file_size, &memory->flat);
 		if (status != KW_OK)
@@ -143,10 +148,28 @@ static kw_status read_head(kw_ctx *ctx, struct kw_memory *memory, uint8_t head[H
 	return KW_OK;
 }
 
-static kw_status open_file(kw_ctx *ctx, struct kw_memory *memory)
+/* Open the dump in a file by its content. */
+static kw_status open_content(kw_ctx *ctx, struct kw_memory *memory, const struct kw_open_options *opts)
 {
 	uint8_t head[HEAD];
 	size_t i = 0, len = 0;
+	kw_status status = read_head(ctx, memory, opts, head, &len);
+
+	if (status != KW_OK)
+		return status;
+	while (!sources[i]->probe(head, len))
+		i++;
+	if (memory->flat && sources[i] != &kw_elf_source && sources[i] != &kw_kdump_source)
+		return kw_fail(ctx, KW_FORMAT, "%s: what its flattened blocks make is no dump: the file %s",
+			       memory->name, flat_is_cut(memory->flat) ? "was cut short" : "is damaged");
+	status = sources[i]->open(ctx, memory);
+	if (status != KW_OK || !memory->unpacked)
+		return status;
+	return kw_memory_describe(ctx, memory, "compressed file with %s", memory->description);
+}
+
+static kw_status open_file(kw_ctx *ctx, struct kw_memory *memory, const struct kw_open_options *opts)
+{
 	kw_status status;
 
 	/* Without O_NONBLOCK a pipe would wait for somebody to write. */
@@ -158,26 +181,17 @@ static kw_status open_file(kw_ctx *ctx, struct kw_memory *memory)
 	status = check_file(ctx, memory);
 	if (status != KW_OK)
 		return status;
-	if (kw_is_kcore(memory->fd))
-		return kw_kcore_open(ctx, memory);
-	status = read_head(ctx, memory, head, &len);
-	if (status != KW_OK)
-		return status;
-	while (!sources[i]->probe(head, len))
-		i++;
-	if (memory->flat && sources[i] == &kw_ram_source)
-		return kw_fail(ctx, KW_FORMAT, "%s: what its flattened blocks make is no dump: the file %s",
-			       memory->name, flat_is_cut(memory->flat) ? "was cut short" : "is damaged");
-	return sources[i]->open(ctx, memory);
+	return kw_is_kcore(memory->fd) ? kw_kcore_open(ctx, memory) : open_content(ctx, memory, opts);
 }
 
-static kw_status open_source(kw_ctx *ctx, struct kw_memory *memory, const char *spec)
+static kw_status open_source(kw_ctx *ctx, struct kw_memory *memory, const char *spec,
+			     const struct kw_open_options *opts)
 {
 	if (!spec || !strcmp(spec, "live"))
 		return kw_kcore_open(ctx, memory);
 	if (!strncmp(spec, "qemu:", 5))
 		return kw_qemu_open(ctx, memory, spec + 5);
-	return open_file(ctx, memory);
+	return open_file(ctx, memory, opts);
 }
 
 kw_status kw_memory_open(kw_ctx *ctx, const char *spec, const struct kw_open_options *opts)
@@ -191,7 +205,7 @@ kw_status kw_memory_open(kw_ctx *ctx, const char *spec, const struct kw_open_opt
 	pthread_mutex_init(&memory->hotplug.lock, NULL);
 	memory->no_mmap = opts && opts->no_mmap;
 	memory->name = strdup(spec && strcmp(spec, "live") ? spec : "/proc/kcore");
-	status = memory->name ? open_source(ctx, memory, spec) : kw_fail_nomem(ctx);
+	status = memory->name ? open_source(ctx, memory, spec, opts) : kw_fail_nomem(ctx);
 	if (status == KW_OK)
 		status = kw_memory_list_segments(ctx, memory);
 	if (status == KW_OK && memory->guard.first && memory->kind != KW_SOURCE_LIVE)

@@ -45,6 +45,7 @@ struct kw_memory {
 	uint64_t cut_off;   /* bytes that the headers promise and the file does not have */
 	char *name;
 	char *description;
+	bool unpacked;		   /* fd is a temporary file */
 	char *trouble;		   /* what is wrong with all of it; NULL: nothing */
 	struct segment_map virt;   /* sorted by virtual address, none overlaps */
 	struct segment_map phys;   /* sorted by physical address, none overlaps */
@@ -71,8 +72,20 @@ struct kw_source_ops {
 	kw_status (*open)(kw_ctx *ctx, struct kw_memory *memory);
 };
 
+/** True when the first bytes are those of a file compressed with gzip or zstd. */
+bool kw_is_packed_file(const uint8_t *head, size_t len);
+
+/**
+ * Unpack a compressed file into an unlinked temporary one, with holes for pages of zeros, which becomes memory->fd.
+ *
+ * @param opts  whose progress() is told; or NULL
+ */
+kw_status kw_unpack_file(kw_ctx *ctx, struct kw_memory *memory, const struct kw_open_options *opts);
+
 extern const struct kw_source_ops kw_elf_source;
 extern const struct kw_source_ops kw_kdump_source;
+extern const struct kw_source_ops kw_lime_source;
+extern const struct kw_source_ops kw_avml_source;
 extern const struct kw_source_ops kw_ram_source;
 extern const struct kw_source_ops kw_foreign_source; /* known, but not read: says what it is */
 

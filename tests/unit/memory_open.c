@@ -76,9 +76,9 @@ Test(memory_open, foreign_files)
 	expect_refusal_of("", 0, (2 << 20) + 1, KW_UNREADABLE, "neither");
 	expect_refusal_of("KDUMP   ", 8, 2 << 20, KW_FORMAT, "it names no machine");
 	expect_refusal_of("makedumpfile\0\0\0\0", 16, 2 << 20, KW_FORMAT, "flattened");
-	expect_refusal_of("EMiL", 4, 2 << 20, KW_UNSUPPORTED, "LiME");
-	expect_refusal_of("\x1f\x8b\x08", 3, 2 << 20, KW_UNSUPPORTED, "gzip -d");
-	expect_refusal_of("\x28\xb5\x2f\xfd", 4, 4096, KW_UNSUPPORTED, "zstd -d");
+	expect_refusal_of("EMiL", 4, 2 << 20, KW_FORMAT, "range 1 of its memory");
+	expect_refusal_of("\x1f\x8b\x08", 3, 2 << 20, KW_FORMAT, "damaged");
+	expect_refusal_of("\x28\xb5\x2f\xfd", 4, 4096, KW_FORMAT, "zstd");
 	expect_refusal_of("\xfd"
 			  "7zXZ\0",
 			  6, 4096, KW_UNSUPPORTED, "xz -d");
