@@ -13,6 +13,7 @@
 
 #include "kernel/cpu.h"
 #include "kernel/list.h"
+#include "kernel/meminfo_sums.h"
 #include "kernel/vmstat.h"
 #include "memory/memory.h"
 #include "type/types.h"
@@ -23,7 +24,6 @@
 #define MAX_HSTATES	16
 #define MAX_SWAP_FILES	32
 #define MAX_SWAP_SPACES 65536 /* of a swap file: one for each 64 MiB */
-#define MAX_ITEMS	3
 
 enum {
 	MEM_TOTAL,
@@ -205,47 +205,12 @@ static const struct kw_field_def fields[NR_FIELDS] = {
 };
 
 /* Fields that are sums of items. */
+#define SUM(field, name, header, unit, first, second) { field, KW_MEM_##unit, { first, second } },
 static const struct {
 	uint8_t field;
-	const char *items[MAX_ITEMS];
-} sums[] = {
-	{ MEM_FREE, { "NR_FREE_PAGES" } },
-	{ ACTIVE, { "NR_ACTIVE_ANON", "NR_ACTIVE_FILE" } },
-	{ INACTIVE, { "NR_INACTIVE_ANON", "NR_INACTIVE_FILE" } },
-	{ ACTIVE_ANON, { "NR_ACTIVE_ANON" } },
-	{ INACTIVE_ANON, { "NR_INACTIVE_ANON" } },
-	{ ACTIVE_FILE, { "NR_ACTIVE_FILE" } },
-	{ INACTIVE_FILE, { "NR_INACTIVE_FILE" } },
-	{ UNEVICTABLE, { "NR_UNEVICTABLE" } },
-	{ MLOCKED, { "NR_MLOCK" } },
-	{ DIRTY, { "NR_FILE_DIRTY" } },
-	{ WRITEBACK, { "NR_WRITEBACK" } },
-	{ ANON_PAGES, { "NR_ANON_MAPPED" } },
-	{ MAPPED, { "NR_FILE_MAPPED" } },
-	{ SHMEM, { "NR_SHMEM" } },
-	{ KRECLAIMABLE, { "NR_SLAB_RECLAIMABLE_B", "NR_KERNEL_MISC_RECLAIMABLE" } },
-	{ SLAB, { "NR_SLAB_RECLAIMABLE_B", "NR_SLAB_UNRECLAIMABLE_B" } },
-	{ SRECLAIMABLE, { "NR_SLAB_RECLAIMABLE_B" } },
-	{ SUNRECLAIM, { "NR_SLAB_UNRECLAIMABLE_B" } },
-	{ KERNEL_STACK, { "NR_KERNEL_STACK_KB" } },
-	{ PAGE_TABLES, { "NR_PAGETABLE" } },
-	{ SEC_PAGE_TABLES, { "NR_SECONDARY_PAGETABLE" } },
-	{ NFS_UNSTABLE, { "NR_UNSTABLE_NFS" } },
-	{ BOUNCE, { "NR_BOUNCE" } },
-	{ WRITEBACK_TMP, { "NR_WRITEBACK_TEMP" } },
-	{ VMALLOC_USED, { "NR_VMALLOC" } },  /* since 6.20 or 7.0 */
-	{ SWAP_CACHED, { "NR_SWAPCACHE" } }, /* since 5.12 */
-	{ ANON_HUGE, { "NR_ANON_THPS" } },
-	{ SHMEM_HUGE, { "NR_SHMEM_THPS" } },
-	{ SHMEM_PMD, { "NR_SHMEM_PMDMAPPED" } },
-	{ FILE_HUGE, { "NR_FILE_THPS" } },
-	{ FILE_PMD, { "NR_FILE_PMDMAPPED" } },
-	{ CMA_FREE, { "NR_FREE_CMA_PAGES" } },
-	{ UNACCEPTED, { "NR_UNACCEPTED" } },
-	{ BALLOON, { "NR_BALLOON_PAGES" } },
-	{ GPU_ACTIVE, { "NR_GPU_ACTIVE" } },
-	{ GPU_RECLAIM, { "NR_GPU_RECLAIM" } },
-};
+	enum kw_mem_unit unit;
+	const char *items[KW_MEM_SUM_ITEMS];
+} sums[] = { KW_MEM_SUMS(SUM) };
 
 /* Fields that are a variable of 8 bytes, and its unit. */
 static const struct {
@@ -301,7 +266,7 @@ static const char *const symbol_names[NR_SYMBOLS] = {
 
 struct mem_layout {
 	const struct kw_vm_layout *vm;
-	struct kw_vm_item items[COUNT(sums)][MAX_ITEMS];
+	struct kw_vm_item items[COUNT(sums)][KW_MEM_SUM_ITEMS];
 	struct kw_vm_item file_pages, misc_reclaimable, slab_reclaimable;
 	uint64_t variable[COUNT(variables)];
 	uint64_t symbol[NR_SYMBOLS];
@@ -356,7 +321,7 @@ static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layo
 	if (!l->vm)
 		return ctx->status;
 	for (size_t i = 0; i < COUNT(sums); i++)
-		for (size_t k = 0; k < MAX_ITEMS && sums[i].items[k]; k++)
+		for (size_t k = 0; k < KW_MEM_SUM_ITEMS && sums[i].items[k]; k++)
 			l->items[i][k] = kw_vm_find(ctx, sums[i].items[k]);
 	l->file_pages = kw_vm_find(ctx, "NR_FILE_PAGES");
 	l->misc_reclaimable = kw_vm_find(ctx, "NR_KERNEL_MISC_RECLAIMABLE");
@@ -385,22 +350,13 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a < b ? 0 : a - b;
 }
 
-static uint64_t unit_of(const struct mem_layout *l, uint8_t field)
-{
-	if (field == KERNEL_STACK)
-		return 1024;
-	if (field >= ANON_HUGE && field <= FILE_PMD && !l->vm->thps_in_pages)
-		return KW_PAGE_SIZE * KW_HUGE_PAGES;
-	return KW_PAGE_SIZE;
-}
-
 static void set_sums(struct kw_row *row, const struct mem_layout *l, struct kw_value *values)
 {
 	for (size_t i = 0; i < COUNT(sums); i++) {
 		uint64_t sum = 0;
 		kw_status status = KW_OK;
 
-		for (size_t k = 0; !status && k < MAX_ITEMS && sums[i].items[k]; k++) {
+		for (size_t k = 0; !status && k < KW_MEM_SUM_ITEMS && sums[i].items[k]; k++) {
 			uint64_t value = 0;
 
 			status = kw_vm_read(row->ctx, l->vm, l->items[i][k], &value);
@@ -409,7 +365,7 @@ static void set_sums(struct kw_row *row, const struct mem_layout *l, struct kw_v
 		if (status == KW_NOTFOUND)
 			kw_set_absent(&values[sums[i].field], KW_ABSENT_NO_MEMBER);
 		else
-			set(&values[sums[i].field], status, sum * unit_of(l, sums[i].field));
+			set(&values[sums[i].field], status, sum * kw_mem_unit_bytes(l->vm, sums[i].unit));
 	}
 }
 

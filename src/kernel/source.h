@@ -116,6 +116,14 @@ extern const struct kw_subject kw_meminfo_subject;
 /** Read the group. */
 void kw_meminfo_read(struct kw_row *row, const void *layout, struct kw_value *values);
 
+/* meminfo_exact.c: another one */
+
+extern const struct kw_field_table kw_meminfo_exact_fields;
+extern const struct kw_subject kw_meminfo_exact_subject;
+
+/** Read the group. */
+void kw_meminfo_exact_read(struct kw_row *row, const void *layout, struct kw_value *values);
+
 /* zswap.c */
 
 /** Read how many bytes zswap takes. KW_NOTFOUND when this kernel has none, or another allocator than zsmalloc. */

@@ -350,6 +350,9 @@ static const struct kw_field_group system_groups[] = {
 	{ .table = &clock_table, .read = read_clock },
 	{ .table = &about_table, .subject = &about_subject, .read = read_about },
 	{ .table = &kw_meminfo_fields, .subject = &kw_meminfo_subject, .read = kw_meminfo_read },
+	{ .table = &kw_meminfo_exact_fields,
+	  .subject = &kw_meminfo_exact_subject,
+	  .read = kw_meminfo_exact_read },
 };
 
 static kw_status walk_system(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout,
