@@ -60,6 +60,28 @@ const struct kw_segment *kw_memory_physical(const struct kw_memory *memory, size
 	return memory->phys.item;
 }
 
+uint64_t kw_memory_scannable(const struct kw_memory *memory, const struct kw_segment *segment,
+			     uint64_t *budget)
+{
+	uint64_t size = segment->size;
+
+	if (segment->offset == KW_NO_ADDR)
+		return 0;
+	/* What is decoded is no larger than its bitmap or its chunks, which were read; /proc/kcore has no size. */
+	if (memory->decoded.source || memory->file_size == UINT64_MAX)
+		return size;
+	if (*budget == KW_SCAN_BUDGET)
+		*budget = memory->file_size > KW_SCAN_BUDGET / 2 ? KW_SCAN_BUDGET : 2 * memory->file_size;
+	if (segment->offset >= memory->file_size)
+		return 0;
+	if (size > memory->file_size - segment->offset)
+		size = memory->file_size - segment->offset;
+	if (size > *budget)
+		size = *budget;
+	*budget -= size;
+	return size;
+}
+
 /* Make virtual segments of the physical memory from paddr on: its first byte is at vaddr. */
 static bool map_linearly(struct segment_map *map, const struct segment_map *phys, uint64_t paddr,
 			 uint64_t vaddr, uint64_t size, enum kw_segment_kind kind)

@@ -143,6 +143,17 @@ kw_status kw_memory_fit_hole(kw_ctx *ctx, const struct kw_kernel_map *map, uint6
 const struct kw_segment *kw_memory_physical(const struct kw_memory *memory, size_t *ret_nr);
 
 /**
+ * Return how many bytes of a physical segment, from its beginning, are worth looking through: what the headers of a
+ * damaged file promise may be more than anybody could read.
+ *
+ * @param budget  lowered by that; set it to KW_SCAN_BUDGET before the first segment
+ */
+uint64_t kw_memory_scannable(const struct kw_memory *memory, const struct kw_segment *segment, uint64_t *budget);
+
+/** For kw_memory_scannable(): at the first segment, twice the size of the file. */
+#define KW_SCAN_BUDGET UINT64_MAX
+
+/**
  * As kw_read_phys(), but read from the file even where it is mapped: for looking once through much memory.
  *
  * The first touch of each mapped page is a fault, which costs more than copying the page (in a virtual machine 30 times

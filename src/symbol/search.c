@@ -168,13 +168,13 @@ static bool search_pages_apart(struct search *search, uint64_t paddr, uint8_t *p
 }
 
 /* Segments begin anywhere; pages don't. */
-static bool search_segment(struct search *search, const struct kw_segment *segment, uint8_t *piece)
+static bool search_segment(struct search *search, uint64_t start, uint64_t size, uint8_t *piece)
 {
-	uint64_t skip = -segment->paddr % PAGE_BYTES;
+	uint64_t skip = -start % PAGE_BYTES;
 
-	for (uint64_t at = skip; at < segment->size; at += PIECE) {
-		uint64_t paddr = segment->paddr + at;
-		uint64_t len = segment->size - at < PIECE ? segment->size - at : PIECE;
+	for (uint64_t at = skip; at < size; at += PIECE) {
+		uint64_t paddr = start + at;
+		uint64_t len = size - at < PIECE ? size - at : PIECE;
 
 		if (kw_scan_phys(search->ctx, paddr, piece, len) != KW_OK) {
 			if (search_pages_apart(search, paddr, piece, len))
@@ -192,13 +192,16 @@ kw_status search_everywhere(kw_ctx *ctx, search_accept accept, void *arg, uint64
 	uint8_t *piece = malloc(PIECE);
 	size_t nr;
 	const struct kw_segment *segments = kw_memory_physical(ctx->target->memory, &nr);
+	uint64_t budget = KW_SCAN_BUDGET;
 	bool found = false;
 
 	if (!piece)
 		return kw_fail_nomem(ctx);
 	kw_pass_begin(ctx);
 	for (size_t i = 0; i < nr && !found; i++)
-		found = search_segment(&search, &segments[i], piece);
+		found = search_segment(&search, segments[i].paddr,
+				       kw_memory_scannable(ctx->target->memory, &segments[i], &budget),
+				       piece);
 	kw_pass_end(ctx);
 	free(piece);
 	if (!found)

@@ -305,10 +305,12 @@ static void scan_physical(kw_ctx *ctx, struct scan *scan)
 	size_t nr;
 	const struct kw_segment *segments = kw_memory_physical(ctx->target->memory, &nr);
 
+	uint64_t budget = KW_SCAN_BUDGET;
+
 	scan->physical = true;
 	for (size_t i = 0; i < nr && !scan->accepted; i++) {
 		scan->addr = segments[i].paddr;
-		scan->size = segments[i].size;
+		scan->size = kw_memory_scannable(ctx->target->memory, &segments[i], &budget);
 		scan_range(ctx, scan);
 	}
 }
