@@ -33,6 +33,8 @@ struct kw_query_options {
 	const char *sort;  /**< keys in order, separated by commas; `-` before one: descending */
 	uint64_t limit;	   /**< at most this many rows, after sorting */
 	bool forest;	   /**< children after their parents; rows tell their depth */
+	int32_t pidns; /**< not 0: of tasks and threads, what the PID namespace sees that the process of this ID is in; IDs,
+			    also `pids`, are those in it */
 };
 
 typedef struct kw_query kw_query;

@@ -290,13 +290,29 @@ static int print_path(struct cli *cli, struct path *path, const char *arg)
 	return no_match(arg, path->tid ? "there is no such thread" : "there is no such process");
 }
 
+static bool begins_with(const char *arg, const char *name)
+{
+	size_t len = strlen(name);
+
+	arg += strspn(arg, "/");
+	if (strncmp(arg, "proc/", 5) != 0)
+		return false;
+	arg += 5 + strspn(arg + 5, "/");
+	return strncmp(arg, name, len) == 0 && (!arg[len] || arg[len] == '/');
+}
+
 static int unsupported(const char *arg, const struct command *command)
 {
 	static const char *const places[] = { "/proc/", "/proc/PID/ and /proc/PID/task/TID/" };
-	char known[1024] = "";
+	char known[2048] = "";
 	const struct proc_file *file;
 	size_t used = 0;
 
+	if (begins_with(arg, "self") || begins_with(arg, "thread-self"))
+		return cli_usage(command,
+				 "\"%s\": self is whoever reads /proc, and nobody reads that of the target; "
+				 "name a process by its ID",
+				 arg);
 	for (int place = PROC_SYSTEM; place <= PROC_TASK; place++) {
 		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", used ? "; in " : "",
 					 places[place]);

@@ -9,7 +9,7 @@
 #define DEFAULT_COLUMNS	       "pid,ppid,user,stat,nlwp,rss,time,comm"
 #define DEFAULT_THREAD_COLUMNS "pid,tid,user,stat,psr,time,comm"
 
-enum { OPT_SORT = OPT_COMMAND, OPT_TOP, OPT_FOREST, OPT_CROSS_CHECK, OPT_EXPLAIN };
+enum { OPT_SORT = OPT_COMMAND, OPT_TOP, OPT_FOREST, OPT_CROSS_CHECK, OPT_EXPLAIN, OPT_PIDNS };
 
 struct ps_options {
 	struct kw_query_options query;
@@ -30,9 +30,11 @@ static bool parse(struct cli *cli, int argc, char **argv, struct ps_options *ps,
 		{ "forest", no_argument, NULL, OPT_FOREST },
 		{ "cross-check", no_argument, NULL, OPT_CROSS_CHECK },
 		{ "explain", no_argument, NULL, OPT_EXPLAIN },
+		{ "pidns", required_argument, NULL, OPT_PIDNS },
 		{ 0 },
 	};
 	struct kw_query_options *q = &ps->query;
+	uint64_t pid;
 	int option;
 
 	while ((option = getopt_long(argc, argv, GLOBAL_SHORT "o:Lp:u:C:eA", options, NULL)) != -1) {
@@ -54,6 +56,13 @@ static bool parse(struct cli *cli, int argc, char **argv, struct ps_options *ps,
 		case OPT_FOREST: q->forest = true; break;
 		case OPT_CROSS_CHECK: ps->cross_check = true; break;
 		case OPT_EXPLAIN: ps->explain = true; break;
+		case OPT_PIDNS:
+			if (!cli_number(optarg, &pid) || pid > INT32_MAX) {
+				*code = cli_usage(&cmd_ps, "--pidns %s: expected a process ID", optarg);
+				return false;
+			}
+			q->pidns = (int32_t)pid;
+			break;
 		default:
 			if (!cli_option(cli, &cmd_ps, option, code))
 				return false;
@@ -107,6 +116,31 @@ static int cross_check(struct cli *cli)
 	return code;
 }
 
+static bool count_row(const struct kw_value *values, const struct kw_row_identity *row, void *arg)
+{
+	(void)values;
+	(void)row;
+	++*(int *)arg;
+	return true;
+}
+
+/* A process that is not there is no wrong usage. What else may be the matter with it, the query itself will tell. */
+static bool is_missing(struct cli *cli, int32_t pid)
+{
+	char text[16];
+	struct kw_query_options options = { .size = sizeof(options), .columns = "pid", .pids = text };
+	kw_query *query;
+	kw_status status;
+	int nr = 0;
+
+	snprintf(text, sizeof(text), "%d", (int)pid);
+	if (kw_query_new(cli->ctx, &options, &query) != KW_OK)
+		return false;
+	status = kw_query_run(query, count_row, &nr);
+	kw_query_free(query);
+	return !status && !nr;
+}
+
 static int run(struct cli *cli, int argc, char **argv)
 {
 	struct ps_options ps = { .query = { .size = sizeof(ps.query) } };
@@ -117,6 +151,10 @@ static int run(struct cli *cli, int argc, char **argv)
 	code = cli_open(cli);
 	if (code)
 		return code;
+	if (ps.query.pidns && is_missing(cli, ps.query.pidns)) {
+		fprintf(stderr, "kwalk: --pidns %d: there is no such process\n", (int)ps.query.pidns);
+		return EXIT_NO_MATCH;
+	}
 	return ps.cross_check ? cross_check(cli) : cli_rows(cli, &ps.query, ps.explain);
 }
 
@@ -139,6 +177,8 @@ const struct command cmd_ps = {
 	"      --sort KEYS       order by these fields or paths; - before one: descending\n"
 	"      --top N           the first N rows (of --sort -time, where no order is given)\n"
 	"      --forest          children below their parents\n"
+	"      --pidns PID       what the PID namespace sees that this process is in, with\n"
+	"                        the numbers it has for it; -p takes these, too\n"
 	"      --cross-check     compare the PID table with the process list and show what\n"
 	"                        only one of them has\n"
 	"      --explain         print how the values would be fetched, and fetch none\n"

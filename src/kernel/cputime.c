@@ -81,6 +81,22 @@ static void total(struct kw_row *row, const struct kw_value *in, struct kw_value
 		kw_set_uint(out, u + s);
 }
 
+/* in[4] when it started: of the time since then, for each CPU that it could have had alone. */
+static void cpu_share(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
+{
+	uint64_t u, s, elapsed;
+
+	if (kw_pass_absent(in + 4, 1, out) || !row_times(row, in, out, &u, &s))
+		return;
+	if (!row->clock) {
+		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
+		return;
+	}
+	elapsed = row->clock->boottime > in[4].u ? row->clock->boottime - in[4].u : 0;
+	*out = (struct kw_value){ .type = KW_VAL_FLOAT,
+				  .f = elapsed ? (double)(u + s) * 100 / (double)elapsed : 0 };
+}
+
 static void set_sum(struct kw_row *row, enum kw_sum which, struct kw_value *out)
 {
 	uint64_t sum;
@@ -134,6 +150,13 @@ static const struct kw_field_def fields[] = {
 	  PREV,
 	  total,
 	  ALL_TIMES },
+	{ { "pcpu", "%CPU", "%cpu", KW_VAL_FLOAT, KW_UNIT_PERCENT, KW_SHOW_PERCENT, KW_SCOPE_BOTH,
+	    KW_COST_THREADS, "share of a CPU since its start, all threads of a process: 200 are two CPUs",
+	    "(utime + stime) / etime" },
+	  { "signal.prev_cputime.utime", "signal.prev_cputime.stime", "prev_cputime.utime",
+	    "prev_cputime.stime", "start_boottime" },
+	  cpu_share,
+	  ALL_TIMES | KW_USES_CLOCK },
 	{ { "minflt", "MINFLT", "min_flt", FAULTS,
 	    "page faults without input/output, all threads of a process",
 	    "min_flt of task_struct and signal_struct" },

@@ -34,6 +34,7 @@ struct kw_kept {
 };
 
 struct kw_row_block;
+struct kw_pid_ns; /* kernel/pid_ns_view.h */
 
 struct kw_row {
 	kw_ctx *ctx;
@@ -45,6 +46,7 @@ struct kw_row {
 	uint64_t serial; /* number of the row, never 0: what was found for another is not this one's */
 	uint32_t flags;	 /* task_struct.flags, when a field uses them */
 	bool is_thread;	 /* a row of a thread: no sums */
+	const struct kw_pid_ns *pid_ns;	   /* whose view this is, or NULL */
 	const struct kw_clock *clock;	   /* of this run, NULL when not known */
 	struct kw_thread_sums *sums;	   /* thread_sums.c's plan and the sums of this row */
 	const struct kw_value *sum_inputs; /* KW_SUM_INPUTS values of this row */

@@ -10,6 +10,27 @@
 #define NANOSECONDS KW_VAL_UINT, KW_UNIT_NANOSECONDS, KW_SHOW_PLAIN, BOTH, KW_COST_OBJECT
 #define COUNT	    KW_VAL_UINT, KW_UNIT_COUNT, KW_SHOW_PLAIN, BOTH, KW_COST_OBJECT
 
+#define DELAY(kind, header, what, since)                                                      \
+	{ { kind "_delay", header, "", KW_VAL_UINT, KW_UNIT_NANOSECONDS, KW_SHOW_PLAIN, BOTH, \
+	    KW_COST_POINTER, "time spent " what "; needs delay accounting",                   \
+	    "task_delay_info." kind "_delay" since },                                         \
+	  { "delays." kind "_delay" },                                                        \
+	  NULL,                                                                               \
+	  0 },                                                                                \
+	{                                                                                     \
+		{ kind "_count",                                                              \
+		  header "#",                                                                 \
+		  "",                                                                         \
+		  KW_VAL_UINT,                                                                \
+		  KW_UNIT_COUNT,                                                              \
+		  KW_SHOW_PLAIN,                                                              \
+		  BOTH,                                                                       \
+		  KW_COST_POINTER,                                                            \
+		  "how often it was " what "; needs delay accounting",                        \
+		  "task_delay_info." kind "_count" since },                                   \
+			{ "delays." kind "_count" }, NULL, 0                                  \
+	}
+
 static const struct kw_field_def fields[] = {
 	{ { "exec_runtime", "RUNTIME", "sum_exec_runtime", NANOSECONDS,
 	    "time spent on a CPU: the first number of schedstat", "sched_entity.sum_exec_runtime" },
@@ -51,24 +72,13 @@ static const struct kw_field_def fields[] = {
 	  { "policy" },
 	  NULL,
 	  0 },
-	{ { "blkio_delay", "BLKDELAY", "", KW_VAL_UINT, KW_UNIT_NANOSECONDS, KW_SHOW_PLAIN, BOTH,
-	    KW_COST_POINTER, "time spent waiting for block devices; needs delay accounting",
-	    "task_delay_info.blkio_delay" },
-	  { "delays.blkio_delay" },
-	  NULL,
-	  0 },
-	{ { "swapin_delay", "SWPDELAY", "", KW_VAL_UINT, KW_UNIT_NANOSECONDS, KW_SHOW_PLAIN, BOTH,
-	    KW_COST_POINTER, "time spent waiting for pages from swap; needs delay accounting",
-	    "task_delay_info.swapin_delay" },
-	  { "delays.swapin_delay" },
-	  NULL,
-	  0 },
-	{ { "freepages_delay", "MEMDELAY", "", KW_VAL_UINT, KW_UNIT_NANOSECONDS, KW_SHOW_PLAIN, BOTH,
-	    KW_COST_POINTER, "time spent reclaiming memory; needs delay accounting",
-	    "task_delay_info.freepages_delay" },
-	  { "delays.freepages_delay" },
-	  NULL,
-	  0 },
+	DELAY("blkio", "BLKDELAY", "waiting for block devices", ""),
+	DELAY("swapin", "SWPDELAY", "waiting for pages from swap", ""),
+	DELAY("freepages", "MEMDELAY", "reclaiming memory", ""),
+	DELAY("thrashing", "THRDELAY", "waiting for pages of files that were just dropped", ""),
+	DELAY("compact", "CMPDELAY", "moving pages to make room for large ones", " (since 5.17)"),
+	DELAY("wpcopy", "CPYDELAY", "copying pages that were shared until written to", " (since 5.19)"),
+	DELAY("irq", "IRQDELAY", "interrupted, by interrupts and softirqs", " (since 6.4)"),
 };
 
 const struct kw_field_table kw_sched_fields = { fields, sizeof(fields) / sizeof(fields[0]) };

@@ -87,6 +87,9 @@ const struct kw_source_def *kw_source_def(const char *name);
 const struct kw_field_def *kw_source_field(const struct kw_source_def *source, const char *name,
 					   const struct kw_field_group **ret_group);
 
+/** Find a field of a table by name or alias, or NULL. */
+const struct kw_field_def *kw_table_field(const struct kw_field_table *table, const char *name);
+
 /** Find the structure that a source's rows are. NULL when they are none; fails as kw_type_find(). */
 kw_status kw_source_type(kw_ctx *ctx, const struct kw_source_def *source, const struct kw_type **ret);
 

@@ -104,17 +104,23 @@ static bool answers_to(const struct kw_field *field, const char *name)
 	return strcmp(field->name, name) == 0 || (*name && has_alias(field->aliases, name));
 }
 
+const struct kw_field_def *kw_table_field(const struct kw_field_table *table, const char *name)
+{
+	for (size_t i = 0; i < table->nr; i++)
+		if (answers_to(&table->fields[i].pub, name))
+			return &table->fields[i];
+	return NULL;
+}
+
 const struct kw_field_def *kw_source_field(const struct kw_source_def *source, const char *name,
 					   const struct kw_field_group **ret_group)
 {
 	for (size_t g = 0; g < source->nr_groups; g++) {
-		const struct kw_field_table *table = source->groups[g].table;
+		const struct kw_field_def *field = kw_table_field(source->groups[g].table, name);
 
-		for (size_t i = 0; i < table->nr; i++) {
-			if (answers_to(&table->fields[i].pub, name)) {
-				*ret_group = &source->groups[g];
-				return &table->fields[i];
-			}
+		if (field) {
+			*ret_group = &source->groups[g];
+			return field;
 		}
 	}
 	return NULL;

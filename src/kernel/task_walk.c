@@ -9,8 +9,13 @@
 
 kw_status kw_pid_walk_begin(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk)
 {
-	kw_status status = kw_xa_begin(ctx, kernel, kernel->globals.init_pid_ns + kernel->task.idr_root,
-				       KW_PID_LIMIT, &walk->xa);
+	return kw_pid_walk_begin_in(ctx, kernel, kernel->globals.init_pid_ns, walk);
+}
+
+kw_status kw_pid_walk_begin_in(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t ns,
+			       struct kw_pid_walk *walk)
+{
+	kw_status status = kw_xa_begin(ctx, kernel, ns + kernel->task.idr_root, KW_PID_LIMIT, &walk->xa);
 
 	walk->damaged = 0;
 	walk->damage = KW_OK;
@@ -140,13 +145,18 @@ bool kw_pid_walk_next(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid
 
 kw_status kw_pid_lookup(kw_ctx *ctx, const struct kw_kernel *kernel, int32_t pid, struct kw_task_ref *ret)
 {
+	return kw_pid_lookup_in(ctx, kernel, kernel->globals.init_pid_ns, pid, ret);
+}
+
+kw_status kw_pid_lookup_in(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t ns, int32_t pid,
+			   struct kw_task_ref *ret)
+{
 	uint64_t entry, first[2];
 	kw_status status;
 
 	if (pid < 0 || pid >= KW_PID_LIMIT)
 		return KW_NOTFOUND;
-	status = kw_xa_load(ctx, kernel, kernel->globals.init_pid_ns + kernel->task.idr_root, (uint64_t)pid,
-			    &entry);
+	status = kw_xa_load(ctx, kernel, ns + kernel->task.idr_root, (uint64_t)pid, &entry);
 	if (!status && !kw_xa_is_pointer(entry))
 		status = KW_NOTFOUND;
 	if (!status)

@@ -32,6 +32,10 @@ struct kw_pid_walk {
 /** Begin a walk over the PID table of the initial namespace. */
 kw_status kw_pid_walk_begin(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk);
 
+/** As kw_pid_walk_begin(), over the table of another namespace; IDs are those in it. */
+kw_status kw_pid_walk_begin_in(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t ns,
+			       struct kw_pid_walk *walk);
+
 /**
  * Get the next batch of processes (thread-group leaders) in the order of their PIDs.
  *
@@ -48,6 +52,10 @@ bool kw_pid_walk_next(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid
  * @return KW_OK; KW_NOTFOUND (without a message) when there is none, or only a thread of that ID
  */
 kw_status kw_pid_lookup(kw_ctx *ctx, const struct kw_kernel *kernel, int32_t pid, struct kw_task_ref *ret);
+
+/** As kw_pid_lookup(), by the ID that the process has in another namespace; it is ret->pid, too. */
+kw_status kw_pid_lookup_in(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t ns, int32_t pid,
+			   struct kw_task_ref *ret);
 
 /**
  * Tell whether a task is still the one that was found: its struct pid points back at it.

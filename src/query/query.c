@@ -204,10 +204,32 @@ static kw_status set_source(kw_query *q, const char *name)
 	return status;
 }
 
+static kw_status find_pid_ns(kw_query *q, int32_t pid)
+{
+	kw_status status = kw_pid_ns_of(q->ctx, q->kernel, pid, &q->pid_ns);
+
+	q->root.in_ns = !status;
+	if (!status)
+		q->row.pid_ns = &q->pid_ns;
+	if (status == KW_NOTFOUND)
+		return kw_fail(q->ctx, status, "there is no process %d", pid);
+	if (status == KW_UNSUPPORTED)
+		return kw_fail(q->ctx, status,
+			       "PID namespaces: this kernel has no struct pid as it is known");
+	return status ? kw_fail(q->ctx, status, "process %d: its PID namespace can't be read", pid) : KW_OK;
+}
+
 static kw_status parse_options(kw_query *q, const struct kw_query_options *o)
 {
 	kw_status status = KW_OK;
 
+	if (o->pidns && q->root.source->walk)
+		return kw_fail(q->ctx, KW_INVALID, "rows of %s are no processes: no PID namespace sees them",
+			       q->root.source->pub.name);
+	if (o->pidns)
+		status = find_pid_ns(q, o->pidns);
+	if (status)
+		return status;
 	if (q->root.source->walk_task && (o->users || o->names || o->forest))
 		return kw_fail(
 			q->ctx, KW_INVALID,
@@ -420,6 +442,7 @@ void kw_query_free(kw_query *q)
 	free(q->columns.item);
 	free(q->sort.item);
 	free(q->pids.item);
+	free(q->initial_pids.item);
 	free(q->users.item);
 	free(q->pending.item);
 	free(q->key_values.item);

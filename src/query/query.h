@@ -8,6 +8,7 @@
 
 #include <kwalk/query.h>
 
+#include "kernel/pid_ns_view.h"
 #include "kernel/task_walk.h"
 #include "query/stage.h"
 
@@ -78,6 +79,8 @@ struct kw_query {
 	struct kw_column *shown;
 	struct sort_keys sort;
 	struct numbers pids, users;
+	struct kw_pid_ns pid_ns;     /* whose view this is; address 0: the initial one's */
+	struct numbers initial_pids; /* what the IDs asked for are in the initial one: of a run */
 	struct names names;
 	bool selects_pids, selects_users, selects_names;
 	struct kw_slots slots;

@@ -168,6 +168,12 @@ static bool contains(const struct numbers *numbers, uint64_t number)
 	return false;
 }
 
+/* The IDs asked for, as the initial namespace has them. */
+static const struct numbers *wanted_pids(const kw_query *q)
+{
+	return q->pid_ns.address ? &q->initial_pids : &q->pids;
+}
+
 /* Selectors add to each other, as in ps. */
 static bool is_selected(kw_query *q, const struct kw_task_ref *ref)
 {
@@ -177,7 +183,7 @@ static bool is_selected(kw_query *q, const struct kw_task_ref *ref)
 
 	if (!q->selects_pids && !q->selects_users && !q->selects_names)
 		return true;
-	if (q->selects_pids && contains(&q->pids, (uint64_t)ref->pid))
+	if (q->selects_pids && contains(wanted_pids(q), (uint64_t)ref->pid))
 		return true;
 	if (!q->selects_users && !q->selects_names)
 		return false;
@@ -353,11 +359,53 @@ static void take_process(kw_query *q, const struct kw_task_ref *ref)
 		kw_query_damage(q, status);
 }
 
+/* A task found by another namespace's table is named there as it is by that; rows are found as everywhere by the first. */
+static bool name_initially(kw_query *q, struct kw_task_ref *ref)
+{
+	uint32_t pid;
+	kw_status status = kw_read_u32(q->ctx, ref->task + q->kernel->task.pid, &pid);
+
+	if (status)
+		kw_query_damage(q, status);
+	ref->pid = (int32_t)pid;
+	return !status;
+}
+
+/* Those that the namespace does not have are left out. */
+static kw_status translate_pids(kw_query *q)
+{
+	q->initial_pids.nr = 0;
+	for (size_t i = 0; q->pid_ns.address && i < q->pids.nr; i++) {
+		struct kw_task_ref ref;
+		kw_status status = kw_pid_lookup_in(q->ctx, q->kernel, q->pid_ns.address,
+						    (int32_t)q->pids.item[i], &ref);
+
+		if (status && status != KW_NOTFOUND)
+			kw_query_damage(q, status);
+		else if (!status && name_initially(q, &ref) &&
+			 !kw_array_push(&q->initial_pids, (uint32_t)ref.pid))
+			return kw_fail_nomem(q->ctx);
+	}
+	return KW_OK;
+}
+
+static unsigned int name_all_initially(kw_query *q, struct kw_task_ref *refs, unsigned int nr)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < nr; i++)
+		if (name_initially(q, &refs[i]))
+			refs[kept++] = refs[i];
+	return kept;
+}
+
 static kw_status walk_pids(kw_query *q)
 {
-	for (size_t i = 0; i < q->pids.nr && !q->stop; i++) {
+	const struct numbers *pids = wanted_pids(q);
+
+	for (size_t i = 0; i < pids->nr && !q->stop; i++) {
 		struct kw_task_ref ref;
-		kw_status status = kw_pid_lookup(q->ctx, q->kernel, (int32_t)q->pids.item[i], &ref);
+		kw_status status = kw_pid_lookup(q->ctx, q->kernel, (int32_t)pids->item[i], &ref);
 
 		if (!status)
 			take_process(q, &ref);
@@ -454,12 +502,15 @@ static kw_status walk_all(kw_query *q)
 	struct kw_task_ref refs[KW_TASK_BATCH];
 	struct kw_pid_walk walk;
 	unsigned int nr;
-	kw_status status = kw_pid_walk_begin(q->ctx, q->kernel, &walk);
+	uint64_t ns = q->pid_ns.address ? q->pid_ns.address : q->kernel->globals.init_pid_ns;
+	kw_status status = kw_pid_walk_begin_in(q->ctx, q->kernel, ns, &walk);
 
 	if (status)
 		return kw_fail(q->ctx, KW_UNREADABLE, "%s: %s", kw_memory_name(q->ctx->target->memory),
 			       kw_error(q->ctx));
 	while (!q->stop && kw_pid_walk_next(q->ctx, q->kernel, &walk, refs, &nr)) {
+		if (q->pid_ns.address)
+			nr = name_all_initially(q, refs, nr);
 		if (kw_memory_is_copied(q->ctx->target->memory))
 			copy_batch(q, refs, nr);
 		else
@@ -533,6 +584,10 @@ kw_status kw_query_scan(kw_query *q)
 			q->row.clock = &q->clock;
 		kw_clear_error(q->ctx);
 	}
+	if (q->pid_ns.address)
+		status = translate_pids(q);
+	if (status)
+		return status;
 	if (q->root.source->walk)
 		status = kw_rows_run(q);
 	else if (q->selects_pids && !q->selects_users && !q->selects_names)

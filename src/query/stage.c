@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/pid_ns_view.h"
 #include "kernel/thread_sums.h"
 #include "util/array.h"
 #include "util/error.h"
@@ -113,8 +114,10 @@ static kw_status in_column(kw_ctx *ctx)
 kw_status kw_bind(kw_ctx *ctx, const struct kw_root *root, const char *name, struct kw_binding *ret)
 {
 	const struct kw_field_group *group;
-	const struct kw_field_def *def = kw_source_field(root->source, name, &group);
+	const struct kw_field_def *def = kw_source_field(root->source, name, &group), *in_ns;
 
+	if (root->in_ns && (in_ns = kw_table_field(&kw_pid_ns_view_fields, name)))
+		def = in_ns;
 	if (!def && root->type && strpbrk(name, ".[>|"))
 		return kw_bind_path(ctx, root, name, ret) ? in_column(ctx) : KW_OK;
 	if (!def)

@@ -16,6 +16,7 @@ struct kw_root {
 	const struct kw_kernel *kernel;
 	const struct kw_source_def *source;
 	const struct kw_type *type; /* of a row's object, NULL when it is none */
+	bool in_ns;		    /* IDs are those in a PID namespace: kernel/pid_ns_view.h */
 };
 
 /** A column as bound: a field of the catalogue, a raw path, or an expression over such. */
