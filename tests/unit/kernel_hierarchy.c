@@ -198,3 +198,15 @@ Test(kernel_hierarchy, without_a_symbol)
 	given_open(&g, KERNEL_RAM);
 	expect_rows(&g, KW_OK, "<this kernel has no such symbol>\n", .columns = "cgroups", .pids = "1");
 }
+
+/* Built without CONFIG_CGROUPS: nothing of it is there, which is not the same as being in no group. */
+Test(kernel_hierarchy, kernel_without_control_groups)
+{
+	g = given_config(&(struct kernel_config){ .types = "struct css_set { int nothing; };",
+						  .tasks = "1 a cgroups=8\n" });
+	given_open(&g, KERNEL_RAM);
+	expect_rows(&g, KW_OK,
+		    "<this kernel has no such member> <this kernel has no such member> "
+		    "<this kernel has no such symbol>\n",
+		    .columns = "cgroup,cpuset,cgroups");
+}

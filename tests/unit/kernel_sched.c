@@ -60,3 +60,16 @@ Test(kernel_sched, share_of_a_cpu)
 	given_open(&g, KERNEL_RAM);
 	expect_rows(&g, KW_OK, "<this kernel has no such symbol>\n", .columns = "pcpu");
 }
+
+/* Built without CONFIG_TASK_IO_ACCOUNTING or CONFIG_SCHED_INFO. */
+Test(kernel_sched, kernel_without_accounting)
+{
+	g = given_config(&(struct kernel_config){
+		.types = "struct task_io_accounting { int nothing; }; struct sched_info { int nothing; };",
+		.tasks = "1 a\n" });
+	given_open(&g, KERNEL_RAM);
+	expect_rows(&g, KW_OK,
+		    "<this kernel has no such member> <this kernel has no such member> "
+		    "<this kernel has no such member>\n",
+		    .columns = "rchar,write_bytes,run_delay");
+}
