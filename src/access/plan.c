@@ -653,10 +653,32 @@ void kw_plan_recheck(kw_ctx *ctx, struct kw_plan *plan, size_t nr, bool *ret_cha
 	}
 }
 
+/* A mapping shows what is there now. False when one of the pointers is not mapped, and nothing is known. */
+static bool changed_in_mapping(kw_ctx *ctx, const struct kw_plan *plan, bool *ret_changed)
+{
+	bool changed = false;
+
+	/* All values have been copied before the pointers are looked at again. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	for (uint32_t i = 0; i < plan->nodes.nr; i++) {
+		uint64_t at = pointer_place(plan, plan->row, i);
+		const uint8_t *pointer = at ? kw_view_at_hand(ctx, at, 8) : NULL;
+
+		if (at && !pointer)
+			return false;
+		changed |= at && load_unsigned(pointer, 8) != plan->row[i].address;
+	}
+	*ret_changed = changed;
+	return true;
+}
+
 bool kw_plan_changed(kw_ctx *ctx, const struct kw_plan *plan)
 {
 	uint64_t at, now;
+	bool changed;
 
+	if (!kw_views_are_copies(ctx) && changed_in_mapping(ctx, plan, &changed))
+		return changed;
 	for (uint32_t i = 0; i < plan->nodes.nr; i++)
 		if ((at = pointer_place(plan, plan->row, i)))
 			kw_forget(ctx, at, sizeof(now));
