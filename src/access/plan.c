@@ -449,13 +449,13 @@ static inline bool find_object(const struct kw_plan_node *n, uint32_t i, uint64_
 	return object->address != 0;
 }
 
-/* Note what came of reading an object's span. */
+/* Note what came of reading an object's span. A mapping has no unshown pages: it refuses those. */
 static void set_object(kw_ctx *ctx, const struct kw_plan *plan, uint32_t i, struct kw_plan_object *row,
-		       const uint8_t *data, kw_status status)
+		       const uint8_t *data, bool copied, kw_status status)
 {
 	const struct kw_plan_node *n = &plan->nodes.item[i];
 
-	if (data && plan->doubts_zeros && n->parent != i &&
+	if (data && copied && plan->doubts_zeros && n->parent != i &&
 	    is_unshown(ctx, row[i].address + n->lo, data, n->hi - n->lo)) {
 		data = NULL;
 		status = KW_FAILED;
@@ -522,13 +522,13 @@ static void fetch_object(kw_ctx *ctx, struct kw_plan *plan, uint32_t i)
 
 	if (!__builtin_add_overflow(plan->row[i].address, n->lo, &first))
 		data = kw_fetch(ctx, first, n->hi - n->lo, plan->scratch + n->scratch, &status);
-	set_object(ctx, plan, i, plan->row, data, status);
+	set_object(ctx, plan, i, plan->row, data, data == plan->scratch + n->scratch, status);
 }
 
 static kw_status run_once(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, struct kw_value *values)
 {
 	const struct kw_plan_node *n = plan->nodes.item, *end = n + plan->nodes.nr;
-	bool plain = !plan->doubts_zeros && !kw_views_are_copies(ctx);
+	bool plain = !kw_views_are_copies(ctx);
 	struct kw_plan_object *row = plan->row, *object = row;
 
 	for (uint32_t i = 0; n < end; n++, object++, i++) {
@@ -581,7 +581,7 @@ static void fetch_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, const uint
 		if (!find_object(n, i, addrs[r], row))
 			continue;
 		if (__builtin_add_overflow(row[i].address, n->lo, &range->addr)) {
-			set_object(ctx, plan, i, row, NULL, KW_ABSENT);
+			set_object(ctx, plan, i, row, NULL, true, KW_ABSENT);
 			continue;
 		}
 		range->len = (uint32_t)(n->hi - n->lo);
@@ -593,7 +593,7 @@ static void fetch_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, const uint
 		const struct kw_range *range = &plan->ranges[k];
 
 		set_object(ctx, plan, i, plan->objects + row_of[k] * plan->nodes.nr,
-			   range->status == KW_OK ? range->buf : NULL, range->status);
+			   range->status == KW_OK ? range->buf : NULL, true, range->status);
 	}
 }
 

@@ -169,7 +169,7 @@ Test(access_plan, zeros_that_are_no_data)
 	kernel_set(g.k, thing, "thing.next", unshown);
 	kernel_set(g.k, thing, "thing.mm", shown);
 	kernel_set(g.k, thing, "thing.number", 7);
-	given_open(&g, KERNEL_RAM_LIVE);
+	given_open(&g, KERNEL_RAM_PREAD);
 	expect_values("number,next.number,mm.number", thing, KW_OK, "7 0 0");
 	g.ctx->target->memory->kind = KW_SOURCE_LIVE;
 	expect_values(
@@ -178,6 +178,11 @@ Test(access_plan, zeros_that_are_no_data)
 	/* A variable may be 0, and all that lies around it. */
 	expect_values("number", unshown, KW_OK, "0");
 	expect_values("number,mm.number", shown, KW_OK, "0 <no mm: kernel thread or exiting>");
+	/* A mapping would have refused the page. */
+	kw_free(g.ctx);
+	given_open(&g, KERNEL_RAM_LIVE);
+	g.ctx->target->memory->kind = KW_SOURCE_LIVE;
+	expect_values("number,next.number,mm.number", thing, KW_OK, "7 0 0");
 }
 
 Test(access_plan, file_cut_short_while_it_is_read)
