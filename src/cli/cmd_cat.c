@@ -382,7 +382,7 @@ const struct command cmd_cat = {
 	"    kwalk cat '/proc/1/task/*/schedstat' /proc/loadavg\n"
 	"\n"
 	"In /proc: loadavg, uptime, version, cmdline, stat, meminfo, vmstat, buddyinfo,\n"
-	"interrupts, softirqs, modules, filesystems, mounts, slabinfo.\n"
+	"interrupts, softirqs, modules, filesystems, mounts, slabinfo, swaps.\n"
 	"In /proc/PID and /proc/PID/task/TID:\n"
 	"stat, statm, status, io, schedstat, comm, cmdline, limits,\n"
 	"oom_score_adj, loginuid, sessionid, personality, cgroup, cpuset,\n"

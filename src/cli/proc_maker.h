@@ -71,5 +71,6 @@ bool proc_make_modules(struct proc_maker *m);
 bool proc_make_filesystems(struct proc_maker *m);
 bool proc_make_mounts(struct proc_maker *m);
 bool proc_make_slabinfo(struct proc_maker *m);
+bool proc_make_swaps(struct proc_maker *m);
 
 #endif

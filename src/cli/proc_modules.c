@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* /proc/modules, /proc/filesystems and /proc/mounts. */
+/* /proc/modules, /proc/filesystems, /proc/mounts and /proc/swaps. */
+#include <string.h>
+
 #include "cli/proc_maker.h"
 
 enum { NAME, SIZE, REFCNT, USERS, PERMANENT, STATE, ADDRESS, FLAGS };
@@ -60,4 +62,25 @@ static void put_mount(struct proc_maker *m, const struct kw_value *values, void 
 bool proc_make_mounts(struct proc_maker *m)
 {
 	return proc_rows(m, "mounts", "device,path,type,options,own_options,id", 1, put_mount, NULL);
+}
+
+/* Paths are filled up to 40 columns, as they are escaped; numbers below 8 digits have a tab more. */
+static void put_swap(struct proc_maker *m, const struct kw_value *values, void *arg)
+{
+	uint64_t size = values[2].u >> 10, used = values[3].u >> 10;
+	uint32_t len = values[0].len;
+
+	(void)arg;
+	for (uint32_t i = 0; i < values[0].len; i++)
+		len += strchr(" \t\n\\", values[0].str[i]) && values[0].str[i] ? 3 : 0;
+	proc_put_escaped(m->out, &values[0], " \t\n\\");
+	fprintf(m->out, "%*s%s\t%" PRIu64 "\t%s%" PRIu64 "\t%s%" PRId64 "\n", len < 40 ? (int)(40 - len) : 1,
+		" ", values[1].u ? "partition" : "file\t", size, size < 10000000 ? "\t" : "", used,
+		used < 10000000 ? "\t" : "", values[4].i);
+}
+
+bool proc_make_swaps(struct proc_maker *m)
+{
+	fputs("Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n", m->out);
+	return proc_rows(m, "swaps", "path,device,size,used,priority", 0, put_swap, NULL);
 }

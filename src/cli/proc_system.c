@@ -43,6 +43,7 @@ static const struct proc_file files[] = {
 	MADE(filesystems),
 	MADE(mounts),
 	MADE(slabinfo),
+	MADE(swaps),
 };
 
 const struct proc_file_list proc_system_files = PROC_FILE_LIST(files);

@@ -108,6 +108,8 @@ extern const struct kw_source_def kw_module_source;
 extern const struct kw_source_def kw_slab_source;
 extern const struct kw_source_def kw_filesystem_source;
 extern const struct kw_source_def kw_mount_source;
+extern const struct kw_source_def kw_swap_source;
+extern const struct kw_source_def kw_cgroup_source;
 extern const struct kw_source_def kw_vma_source;
 extern const struct kw_source_def kw_file_source;
 

@@ -59,6 +59,8 @@ static const struct kw_source_def *const sources[] = {
 	&kw_slab_source,
 	&kw_filesystem_source,
 	&kw_mount_source,
+	&kw_swap_source,
+	&kw_cgroup_source,
 	&kw_vma_source,
 	&kw_file_source,
 };
