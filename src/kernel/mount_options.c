@@ -7,7 +7,7 @@
  *
  *     tmpfs, devtmpfs, rootfs    shmem_sb_info        debugfs, tracefs, ramfs    ..._fs_info
  *     proc                       proc_fs_info         devpts                     pts_fs_info
- *     cgroup2                    cgrp_dfl_root.flags  bpf                        the root's inode, bpf_mount_opts
+ *     cgroup, cgroup2            cgroup_root          bpf                        the root's inode, bpf_mount_opts
  */
 #include "kernel/mount_options.h"
 
@@ -32,11 +32,13 @@ enum {
 	SHOW_DEVPTS,
 	SHOW_KERNFS,
 	SHOW_CGROUP2,
+	SHOW_CGROUP1,
 	SHOW_BPF,
 	SHOW_TRACEFS,
 	SHOW_DEBUGFS,
 	SHOW_RAMFS,
 	DFL_ROOT,
+	SUBSYSTEMS,
 	FAVOR_DYNMODS,
 	SUPER_BLOCKS,
 	SELINUX,
@@ -50,11 +52,13 @@ static const char *const symbols[NR_SYMBOLS] = {
 	[SHOW_DEVPTS] = "devpts_show_options",
 	[SHOW_KERNFS] = "kernfs_sop_show_options",
 	[SHOW_CGROUP2] = "cgroup_show_options",
+	[SHOW_CGROUP1] = "cgroup1_show_options",
 	[SHOW_BPF] = "bpf_show_options",
 	[SHOW_TRACEFS] = "tracefs_show_options",
 	[SHOW_DEBUGFS] = "debugfs_show_options",
 	[SHOW_RAMFS] = "ramfs_show_options",
 	[DFL_ROOT] = "cgrp_dfl_root",
+	[SUBSYSTEMS] = "cgroup_subsys",
 	[FAVOR_DYNMODS] = "cgroup_favor_dynmods",
 	[SUPER_BLOCKS] = "super_blocks",
 	[SELINUX] = "selinux_state",
@@ -98,7 +102,15 @@ enum {
 	KERNFS_ROOT,
 	KERNFS_OPS,
 	KERNFS_SHOW,
+	KERNFS_NODE,
+	NODE_PRIV,
+	CGROUP_ROOT,
 	CGROUP_FLAGS,
+	CGROUP_MASK,
+	CGROUP_AGENT,
+	CGROUP_NAME,
+	CGROUP_GROUP_FLAGS,
+	SUBSYSTEM_NAME,
 	BPF_UID,
 	BPF_CMDS,
 	BPF_MAPS,
@@ -153,7 +165,15 @@ static const char *const members[NR_MEMBERS][3] = {
 	[KERNFS_ROOT] = { "kernfs_super_info", "root" },
 	[KERNFS_OPS] = { "kernfs_root", "syscall_ops" },
 	[KERNFS_SHOW] = { "kernfs_syscall_ops", "show_options" },
+	[KERNFS_NODE] = { "kernfs_root", "kn" },
+	[NODE_PRIV] = { "kernfs_node", "priv" },
+	[CGROUP_ROOT] = { "cgroup", "root" },
 	[CGROUP_FLAGS] = { "cgroup_root", "flags" },
+	[CGROUP_MASK] = { "cgroup_root", "subsys_mask" },
+	[CGROUP_AGENT] = { "cgroup_root", "release_agent_path" },
+	[CGROUP_NAME] = { "cgroup_root", "name" },
+	[CGROUP_GROUP_FLAGS] = { "cgroup_root", "cgrp.flags" },
+	[SUBSYSTEM_NAME] = { "cgroup_subsys", "legacy_name" },
 	[BPF_UID] = { "bpf_mount_opts", "uid" },
 	[BPF_CMDS] = { "bpf_mount_opts", "delegate_cmds" },
 	[BPF_MAPS] = { "bpf_mount_opts", "delegate_maps" },
@@ -188,9 +208,10 @@ static void resolve_member(kw_ctx *ctx, struct options_layout *l, size_t i)
 		if (kw_type_offset(ctx, members[i][0], members[i][k], &member) != KW_OK)
 			continue;
 		size = kw_type_size(ctx, member.type);
-		if (size && size <= 8) {
+		/* Of a text the first byte tells whether there is one. */
+		if (size) {
 			l->member[i].offset = member.bit_offset / 8;
-			l->member[i].size = size;
+			l->member[i].size = size <= 8 ? size : 1;
 		}
 	}
 }
@@ -412,6 +433,53 @@ static void list_cgroup2(struct listing *o)
 			add(o, "%s", flags[i].name);
 }
 
+/* Add NAME=TEXT, or the text alone. One that would have to be escaped is left to others. */
+static void add_text(struct listing *o, const char *name, uint64_t addr)
+{
+	char text[128];
+
+	if (!o->status)
+		o->status = kw_read_string(o->ctx, addr, text, sizeof(text));
+	if (!o->status && (strlen(text) == sizeof(text) - 1 || strpbrk(text, ",= \t\n\\")))
+		o->status = KW_NOTFOUND;
+	if (!o->status && name)
+		add(o, "%s=%s", name, text);
+	else if (!o->status)
+		add(o, "%s", text);
+}
+
+/* The version before: controllers, flags, and what else was given. */
+static void list_cgroup1(struct listing *o, uint64_t kernfs_root)
+{
+	bool moved = o->l->symbol[FAVOR_DYNMODS] != KW_NO_ADDR;
+	uint64_t group = member(o, member(o, kernfs_root, KERNFS_NODE), NODE_PRIV);
+	uint64_t root = member(o, group, CGROUP_ROOT), mask = member(o, root, CGROUP_MASK);
+	uint64_t flags = member(o, root, CGROUP_FLAGS), subsystem;
+
+	if (!o->status && o->l->symbol[SUBSYSTEMS] == KW_NO_ADDR)
+		o->status = KW_NOTFOUND;
+	for (unsigned int i = 0; !o->status && i < 32; i++) {
+		if (!(mask >> i & 1))
+			continue;
+		o->status = kw_read_u64(o->ctx, o->l->symbol[SUBSYSTEMS] + 8ULL * i, &subsystem);
+		add_text(o, NULL, member(o, subsystem, SUBSYSTEM_NAME));
+	}
+	if (flags & 1 << 1)
+		add(o, "noprefix");
+	if (flags & 1 << 2)
+		add(o, "xattr");
+	if (flags & (moved ? 1 << 16 : 1 << 4))
+		add(o, "cpuset_v2_mode");
+	if (moved && flags & 1 << 4)
+		add(o, "favordynmods");
+	if (member(o, root, CGROUP_AGENT))
+		add_text(o, "release_agent", root + o->l->member[CGROUP_AGENT].offset);
+	if (member(o, root, CGROUP_GROUP_FLAGS) & 1 << 1)
+		add(o, "clone_children");
+	if (member(o, root, CGROUP_NAME))
+		add_text(o, "name", root + o->l->member[CGROUP_NAME].offset);
+}
+
 static void list_kernfs(struct listing *o)
 {
 	uint64_t root = member(o, o->info, KERNFS_ROOT), ops = member(o, root, KERNFS_OPS), show;
@@ -420,6 +488,8 @@ static void list_kernfs(struct listing *o)
 	show = ops ? member(o, ops, KERNFS_SHOW) : 0;
 	if (!o->status && show && show == o->l->symbol[SHOW_CGROUP2])
 		list_cgroup2(o);
+	else if (!o->status && show && show == o->l->symbol[SHOW_CGROUP1])
+		list_cgroup1(o, root);
 	else if (!o->status && show)
 		o->status = KW_NOTFOUND;
 }
