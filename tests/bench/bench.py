@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True
 import figures  # noqa: E402
 import readme  # noqa: E402
 import row_all  # noqa: E402
+import row_dump  # noqa: E402
 import row_live  # noqa: E402
 import row_memory  # noqa: E402
 import row_monitor  # noqa: E402
@@ -40,6 +41,7 @@ ROWS = {
     "startup-200": functools.partial(row_startup.run, procs=0, limit=25, listers=True),
     "startup-10000": functools.partial(row_startup.run, procs=10000, limit=60, ps_target=TEN_TIMES),
     "memory": functools.partial(row_memory.run, procs=10000),
+    "dump": functools.partial(row_dump.run, procs=3700),
     "live": row_live.run,
     "proc-all": row_all.run,
     "proc-all-frozen": row_all.run_frozen,
@@ -48,7 +50,7 @@ ROWS = {
     "monitor": row_monitor.run,
     "walk-200": functools.partial(row_walk.run, procs=0, limit=None),
 }
-DEFAULT = ("walk-3700", "walk-10000", "walk-100000", "startup-200", "startup-10000", "memory", "live", "proc-all",
+DEFAULT = ("walk-3700", "walk-10000", "walk-100000", "startup-200", "startup-10000", "memory", "dump", "live", "proc-all",
            "proc-all-frozen", "nproc", "proc-stat", "monitor")
 QUICK = ("walk-200", "startup-200", "live", "proc-all", "nproc", "proc-stat")
 # Of the guest with so many processes; 0: its zoo alone.
@@ -72,10 +74,10 @@ class Bench:
         return self.build / (name if name == "kwalk" else f"tests/bench/{name}")
 
     @functools.lru_cache
-    def guest(self, procs):
-        """Return the folder of a frozen guest; made now if there is none, which takes minutes."""
-        dumps = ["--dumps"] if procs in DUMPED else []
-        return Path(self.lab("freeze", KERNEL, *dumps, "--procs", procs, "--memory", MEMORY[procs]))
+    def guest(self, procs, memory=None):
+        """Return the folder of a frozen guest; made now if there is none, which takes minutes. No dumps of own sizes."""
+        dumps = ["--dumps"] if procs in DUMPED and not memory else []
+        return Path(self.lab("freeze", KERNEL, *dumps, "--procs", procs, "--memory", memory or MEMORY[procs]))
 
     @functools.lru_cache
     def debug_symbols(self):

@@ -19,6 +19,7 @@ TITLES = {
     "startup-200": "start, find the kernel, print 144 processes",
     "startup-10000": "print 10,000",
     "memory": "private memory at 10,000 processes",
+    "dump": "print 3,700 out of a zstd dump of 4 GiB",
     "live": "pid and comm of each of 3,700 processes, live (in a guest)",
     "proc-all": "all fields of six files of /proc so far, of each of 10,000, live",
     "proc-all-frozen": "the same, frozen RAM",
