@@ -131,6 +131,6 @@ const struct command cmd_run = {
 	"- for standard input. ARGUMENTS are values of the script's parameters, NAME=VALUE or\n"
 	"in their order. SIGINT and SIGTERM end a script after the tick it is at.\n"
 	"\n"
-	"    kwalk run examples/top_memory.kw\n"
-	"    kwalk run examples/stuck.kw hold=30s\n",
+	"    examples/top_memory.kw n=5\n"
+	"    examples/stuck.kw hold=30s\n",
 };

@@ -11,6 +11,7 @@
 
 #include "query/parser.h"
 #include "query/program.h"
+#include "query/walker.h"
 #include "util/array.h"
 #include "util/error.h"
 
@@ -553,13 +554,68 @@ static kw_status assemble(struct assembly *a)
 	return status ? status : kw_query_build(a->q);
 }
 
+/* A walker's source is known when its arguments are bound: until then it is one that has nothing. */
+static kw_status begin(kw_ctx *ctx, const struct kw_query_syntax *syntax, kw_query **ret)
+{
+	return kw_query_begin(ctx, kw_walker_is(syntax->source) ? "cpus" : syntax->source, ret);
+}
+
+static kw_status set_walker(struct assembly *a)
+{
+	struct kw_walker *walker;
+	kw_status status;
+
+	a->binder.root = NULL;
+	status = kw_walker_bind(&a->binder, a->syntax, &walker);
+	a->binder.root = &a->q->root;
+	if (status)
+		return status;
+	a->q->walker = walker;
+	return kw_query_set_source(a->q, &walker->def);
+}
+
+/* What stands in front of a join chooses the tasks, and no more. */
+static kw_status set_outer(struct assembly *a)
+{
+	const struct kw_assembly_options options = { .lets = a->options->lets,
+						     .no_rates = a->options->no_rates };
+	struct kw_program *program;
+
+	if (strcmp(a->syntax->outer->source, "tasks") != 0)
+		return kw_program_fail(a->ctx, &a->program->text, a->syntax->at, KW_INVALID,
+				       "%s have no %s: these are of tasks", a->syntax->outer->source,
+				       a->syntax->source);
+	for (const struct kw_clause *c = a->syntax->outer->clauses; c; c = c->next)
+		if (c->kind == KW_CLAUSE_SELECT || c->kind == KW_CLAUSE_GROUP ||
+		    c->kind == KW_CLAUSE_DISTINCT)
+			return kw_program_fail(a->ctx, &a->program->text, c->at, KW_INVALID,
+					       "in front of %s only where, sort and limit can stand",
+					       a->syntax->source);
+	program = calloc(1, sizeof(*program));
+	if (!program)
+		return kw_fail_nomem(a->ctx);
+	program->text = a->program->text;
+	program->depth = a->program->depth;
+	return kw_query_assemble(a->ctx, program, a->syntax->outer, &options, &a->q->outer);
+}
+
+static kw_status set_rows(struct assembly *a)
+{
+	if (kw_walker_is(a->syntax->source))
+		return set_walker(a);
+	if (a->syntax->has_arguments)
+		return kw_program_fail(a->ctx, &a->program->text, a->syntax->at, KW_INVALID,
+				       "%s takes no arguments", a->syntax->source);
+	return a->syntax->outer ? set_outer(a) : KW_OK;
+}
+
 kw_status kw_query_assemble(kw_ctx *ctx, struct kw_program *program, const struct kw_query_syntax *syntax,
 			    const struct kw_assembly_options *options, kw_query **ret)
 {
 	struct assembly a = {
 		.ctx = ctx, .program = program, .syntax = syntax, .options = options, .fused = true
 	};
-	kw_status status = kw_query_begin(ctx, syntax->source, &a.q);
+	kw_status status = begin(ctx, syntax, &a.q);
 
 	if (status) {
 		kw_program_fail_at(ctx, &program->text, syntax->at);
@@ -577,9 +633,7 @@ kw_status kw_query_assemble(kw_ctx *ctx, struct kw_program *program, const struc
 				       .rates = options->no_rates ? NULL : &program->rates,
 				       .scalars = &program->scalars,
 				       .nesting = program->depth };
-	if (syntax->has_arguments)
-		status = kw_program_fail(ctx, &program->text, syntax->at, KW_INVALID, "%s takes no arguments",
-					 syntax->source);
+	status = set_rows(&a);
 	if (!status)
 		status = assemble(&a);
 	free(a.outputs.item);

@@ -10,6 +10,7 @@
 
 #include "query/pattern.h"
 #include "query/scalar.h"
+#include "query/walker.h"
 #include "type/types.h"
 #include "util/array.h"
 #include "util/error.h"
@@ -317,8 +318,19 @@ static struct kw_expr *cpu_time(struct kw_binder *b, const struct kw_node *node)
 	return kw_bind_call(b, rate);
 }
 
+static struct kw_expr *bind_member(struct kw_binder *b, const struct kw_node *node)
+{
+	struct kw_binding binding;
+
+	if (kw_bind_path(b->ctx, b->root, node->text, &binding) == KW_OK)
+		return field(b, &binding);
+	kw_program_fail_at(b->ctx, b->text, node->at);
+	return NULL;
+}
+
 static struct kw_expr *bind_name(struct kw_binder *b, const struct kw_node *node)
 {
+	const struct kw_field_group *group;
 	const struct kw_alias *alias;
 	struct kw_binding binding;
 
@@ -341,6 +353,11 @@ static struct kw_expr *bind_name(struct kw_binder *b, const struct kw_node *node
 			node->text);
 	if (!b->root)
 		return unknown_name(b, node);
+	/* Of a structure that was named, members need not be called so. */
+	if (kw_walker_is(b->root->source->pub.name))
+		return kw_source_field(b->root->source, node->text, &group)
+			       ? (kw_bind(b->ctx, b->root, node->text, &binding), field(b, &binding))
+			       : bind_member(b, node);
 	if (!strpbrk(node->text, ".[>"))
 		return kw_bind(b->ctx, b->root, node->text, &binding) == KW_OK ? field(b, &binding)
 		       : is_cpu_time(b, node)				       ? cpu_time(b, node)
@@ -348,10 +365,7 @@ static struct kw_expr *bind_name(struct kw_binder *b, const struct kw_node *node
 	if (!b->root->type)
 		return kw_bind_fail(b, node->at, "rows of %s are no structures: they have no members",
 				    b->root->source->pub.name);
-	if (kw_bind_path(b->ctx, b->root, node->text, &binding) == KW_OK)
-		return field(b, &binding);
-	kw_program_fail_at(b->ctx, b->text, node->at);
-	return NULL;
+	return bind_member(b, node);
 }
 
 /* In a grouped query an expression that the rows are grouped by is a value of the group. */

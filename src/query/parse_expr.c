@@ -225,6 +225,8 @@ static struct kw_node *symbol(struct kw_parser *p)
 	}
 	from = p->token.at;
 	kw_parser_advance(p);
+	if (!take_path(p))
+		return NULL;
 	set_text(p, node, from);
 	return end_node(p, node);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernel/source.h"
 #include "util/error.h"
 #include "util/nearest.h"
 
@@ -279,12 +280,39 @@ static void parse_arguments(struct kw_parser *p, struct kw_query_syntax *query)
 		kw_parser_expected(p, ", or )");
 }
 
+/* Behind a query of tasks, a source of what each of them has. */
+static bool at_join(const struct kw_parser *p)
+{
+	const struct kw_source_def *source;
+	char name[32];
+
+	if (p->failed || p->token.kind != KW_TOKEN_NAME || p->token.first_on_line ||
+	    p->token.len >= sizeof(name))
+		return false;
+	memcpy(name, p->token.at, p->token.len);
+	name[p->token.len] = '\0';
+	source = kw_source_def(name);
+	return source && source->walk_task;
+}
+
+static struct kw_query_syntax *parse_join(struct kw_parser *p, struct kw_query_syntax *outer)
+{
+	struct kw_query_syntax *query = kw_parse_query(p);
+
+	if (query && query->outer)
+		kw_parser_fail(p, query->at, "%s have nothing of the kind: one join is all",
+			       query->outer->source);
+	if (query)
+		query->outer = outer;
+	return p->failed ? NULL : query;
+}
+
 struct kw_query_syntax *kw_parse_query(struct kw_parser *p)
 {
 	struct kw_query_syntax *query = kw_parser_new(p, sizeof(*query));
 	bool in_rows = p->in_rows;
+	enum kw_clause_kind kind = KW_CLAUSE_WHERE;
 	struct kw_clause **end;
-	enum kw_clause_kind kind;
 
 	if (!query)
 		return NULL;
@@ -300,7 +328,12 @@ struct kw_query_syntax *kw_parse_query(struct kw_parser *p)
 		kw_parser_advance(p);
 		parse_arguments(p, query);
 	}
-	for (end = &query->clauses; !p->failed && at_clause(p, &kind); end = &(*end)->next) {
+	for (end = &query->clauses; !p->failed && (at_clause(p, &kind) || at_join(p)); end = &(*end)->next) {
+		if (at_join(p)) {
+			query = parse_join(p, query);
+			p->in_rows = in_rows;
+			return query;
+		}
 		*end = parse_clause(p, kind);
 		if (!*end)
 			break;

@@ -186,13 +186,10 @@ static kw_status unknown_source(kw_ctx *ctx, const char *name)
 		       *text ? text : "; kwalk fields lists all");
 }
 
-static kw_status set_source(kw_query *q, const char *name)
+kw_status kw_query_set_source(kw_query *q, const struct kw_source_def *source)
 {
-	const struct kw_source_def *source = kw_source_def(name);
 	kw_status status;
 
-	if (!source)
-		return unknown_source(q->ctx, name);
 	q->threads = strcmp(source->pub.name, "threads") == 0;
 	q->root = (struct kw_root){ .kernel = q->kernel, .source = source };
 	status = kw_source_type(q->ctx, source, &q->root.type);
@@ -217,6 +214,13 @@ static kw_status find_pid_ns(kw_query *q, int32_t pid)
 		return kw_fail(q->ctx, status,
 			       "PID namespaces: this kernel has no struct pid as it is known");
 	return status ? kw_fail(q->ctx, status, "process %d: its PID namespace can't be read", pid) : KW_OK;
+}
+
+static kw_status set_source(kw_query *q, const char *name)
+{
+	const struct kw_source_def *source = kw_source_def(name);
+
+	return source ? kw_query_set_source(q, source) : unknown_source(q->ctx, name);
 }
 
 static kw_status parse_options(kw_query *q, const struct kw_query_options *o)
@@ -450,6 +454,7 @@ void kw_query_free(kw_query *q)
 	free(q->slots.values);
 	free(q->shown);
 	kw_program_free(q->program);
+	kw_query_free(q->outer);
 	free(q);
 }
 

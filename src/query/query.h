@@ -66,10 +66,13 @@ struct key_values {
 };
 
 struct kw_program; /* query/program.h */
+struct kw_walker;  /* query/walker.h */
 
 struct kw_query {
 	kw_ctx *ctx;
-	struct kw_program *program; /* what was written in the query language, or NULL */
+	struct kw_program *program;	/* what was written in the query language, or NULL */
+	const struct kw_walker *walker; /* finds the rows, or NULL: the source does; owned by the program */
+	struct kw_query *outer; /* of a source of what each process has: those of these tasks only, or NULL */
 	const struct kw_kernel *kernel;
 	struct kw_root root;
 	bool threads, forest;
@@ -144,6 +147,9 @@ kw_status kw_query_scan_all(struct kw_query *q, kw_row_fn fn, void *arg);
 
 /** Make room for an empty query and set it to its source. */
 kw_status kw_query_begin(kw_ctx *ctx, const char *source, kw_query **ret);
+
+/** Set a query to a source that is not in the catalogue. */
+kw_status kw_query_set_source(struct kw_query *q, const struct kw_source_def *source);
 
 /** Tell whether where holds for the row whose stage has run; notes when it can't be told. */
 bool kw_query_row_passes(struct kw_query *q);

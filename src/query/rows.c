@@ -8,6 +8,7 @@
 #include "query/query.h"
 
 #include "kernel/task_rows.h"
+#include "query/walker.h"
 #include "util/array.h"
 #include "util/error.h"
 
@@ -123,10 +124,42 @@ static kw_status walk_pids(kw_query *q, const void *layout)
 	return status == KW_NOTFOUND ? status : KW_OK;
 }
 
+struct joining {
+	kw_query *q;
+	const void *layout;
+	kw_status status;
+};
+
+static bool walk_one(const struct kw_value *values, const struct kw_row_identity *task, void *arg)
+{
+	struct joining *j = arg;
+	kw_query *q = j->q;
+
+	(void)values;
+	j->status = q->root.source->walk_task(q->ctx, q->kernel, j->layout, task->address, task->pid,
+					      take_row, q);
+	if (j->status && j->status != KW_NOTFOUND)
+		kw_query_damage(q, j->status);
+	return !q->stop && j->status != KW_NOTFOUND;
+}
+
+/* The rows of each task that the query in front gives. */
+static kw_status walk_outer(kw_query *q, const void *layout)
+{
+	struct joining j = { .q = q, .layout = layout };
+	kw_status status = kw_query_run(q->outer, walk_one, &j);
+
+	return j.status == KW_NOTFOUND ? j.status : status;
+}
+
 static kw_status walk(kw_query *q, const void *layout)
 {
 	const struct kw_source_def *source = q->root.source;
 
+	if (q->walker)
+		return kw_walker_run(q->ctx, q->kernel, q->walker, take_row, q);
+	if (q->outer)
+		return walk_outer(q, layout);
 	if (q->one_task)
 		return source->walk_task(q->ctx, q->kernel, layout, q->one_task, q->one_pid, take_row, q);
 	return q->selects_pids ? walk_pids(q, layout) : source->walk(q->ctx, q->kernel, layout, take_row, q);

@@ -99,6 +99,7 @@ struct kw_query_syntax {
 	struct kw_node *arguments; /* of list(), ... */
 	bool has_arguments;
 	struct kw_clause *clauses;
+	struct kw_query_syntax *outer; /* "tasks where ... files": the query in front, else NULL */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Texts in the query language: lexer, parser and binder. Each is compiled against a small kernel and explained, or
- * refused with a message.
+ * Texts in the query language: lexer, parser and binder. Each is compiled against a small kernel, as a query, which is
+ * explained, and as a script, or refused with a message.
  */
 #include <kwalk/kwalk.h>
 
@@ -37,6 +37,20 @@ static void prepare(void)
 	require(nowhere);
 }
 
+static void compile_script(const char *text)
+{
+	const char *const args[] = { "a=5", "b=1M", "7s" };
+	kw_script *script;
+
+	if (kw_script_new(ctx, "fuzz", text, args, 3, &script) == KW_OK)
+		kw_script_free(script);
+	else
+		require(*kw_error(ctx));
+	/* With arguments that are not wanted nothing compiles. */
+	if (kw_script_new(ctx, "fuzz", text, NULL, 0, &script) == KW_OK)
+		kw_script_free(script);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct kw_column *columns;
@@ -50,6 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(text, data, size);
 	text[size] = '\0';
+	compile_script(text);
 	if (kw_query_compile(ctx, text, &query)) {
 		require(*kw_error(ctx));
 		return 0;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Generic walkers: rows that are any structure of the kernel, found by where they hang.
+ *
+ *     list(HEAD, struct T, MEMBER)      on a list_head
+ *     hlist(HEAD, struct T, MEMBER)     on a hlist_head
+ *     rbtree(ROOT, struct T, MEMBER)    in a red-black tree, in its order: rb_root or rb_root_cached
+ *     xarray(XA, struct T)              in an XArray or the one of an IDR: rows have an index
+ *     array(ADDRESS, struct T, N)       one behind the other
+ *     percpu(SYMBOL, struct T)          of each possible CPU
+ */
+#ifndef QUERY_WALKER_H
+#define QUERY_WALKER_H
+
+#include "kernel/source.h"
+#include "query/bind.h"
+
+#define KW_WALKER_MAX_ROWS 1000000
+
+struct kw_walker {
+	struct kw_source_def def; /* the source that the walker is for its query */
+	const struct kw_walker_kind *kind;
+	uint64_t head;		    /* address; of percpu: offset of the symbol */
+	uint64_t node;		    /* offset of MEMBER in T */
+	uint64_t size;		    /* of T */
+	uint64_t nr;		    /* of an array */
+	uint64_t next, left, right; /* offsets in list_head and rb_node */
+};
+
+/** Tell whether a source's name is that of a walker. */
+bool kw_walker_is(const char *name);
+
+/**
+ * Make a walker of its arguments.
+ *
+ * @param ret  lives in the binder's arena
+ */
+kw_status kw_walker_bind(struct kw_binder *b, const struct kw_query_syntax *syntax, struct kw_walker **ret);
+
+/** Find the rows. As the walk() of a source. */
+kw_status kw_walker_run(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_walker *walker,
+			kw_take_row take, void *arg);
+
+#endif
