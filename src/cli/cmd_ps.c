@@ -5,15 +5,26 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/ps_query.h"
 
 #define DEFAULT_COLUMNS	       "pid,ppid,user,stat,nlwp,rss,time,comm"
 #define DEFAULT_THREAD_COLUMNS "pid,tid,user,stat,psr,time,comm"
 
-enum { OPT_SORT = OPT_COMMAND, OPT_TOP, OPT_FOREST, OPT_CROSS_CHECK, OPT_EXPLAIN, OPT_PIDNS };
+enum {
+	OPT_SORT = OPT_COMMAND,
+	OPT_TOP,
+	OPT_FOREST,
+	OPT_CROSS_CHECK,
+	OPT_EXPLAIN,
+	OPT_PIDNS,
+	OPT_WHERE,
+	OPT_SHOW_QUERY
+};
 
 struct ps_options {
 	struct kw_query_options query;
-	bool cross_check, explain;
+	const char *where;
+	bool cross_check, explain, show_query;
 };
 
 static bool parse(struct cli *cli, int argc, char **argv, struct ps_options *ps, int *code)
@@ -31,6 +42,8 @@ static bool parse(struct cli *cli, int argc, char **argv, struct ps_options *ps,
 		{ "cross-check", no_argument, NULL, OPT_CROSS_CHECK },
 		{ "explain", no_argument, NULL, OPT_EXPLAIN },
 		{ "pidns", required_argument, NULL, OPT_PIDNS },
+		{ "where", required_argument, NULL, OPT_WHERE },
+		{ "show-query", no_argument, NULL, OPT_SHOW_QUERY },
 		{ 0 },
 	};
 	struct kw_query_options *q = &ps->query;
@@ -56,6 +69,8 @@ static bool parse(struct cli *cli, int argc, char **argv, struct ps_options *ps,
 		case OPT_FOREST: q->forest = true; break;
 		case OPT_CROSS_CHECK: ps->cross_check = true; break;
 		case OPT_EXPLAIN: ps->explain = true; break;
+		case OPT_WHERE: ps->where = optarg; break;
+		case OPT_SHOW_QUERY: ps->show_query = true; break;
 		case OPT_PIDNS:
 			if (!cli_number(optarg, &pid) || pid > INT32_MAX) {
 				*code = cli_usage(&cmd_ps, "--pidns %s: expected a process ID", optarg);
@@ -70,6 +85,11 @@ static bool parse(struct cli *cli, int argc, char **argv, struct ps_options *ps,
 	}
 	if (optind < argc) {
 		*code = cli_usage(&cmd_ps, "unexpected argument \"%s\"", argv[optind]);
+		return false;
+	}
+	if ((ps->where || ps->show_query) && (q->forest || q->pidns)) {
+		*code = cli_usage(&cmd_ps, "%s does not go together with --forest and --pidns",
+				  ps->where ? "--where" : "--show-query");
 		return false;
 	}
 	if (q->limit && !q->sort && !q->forest)
@@ -141,6 +161,31 @@ static bool is_missing(struct cli *cli, int32_t pid)
 	return !status && !nr;
 }
 
+static int run_query(struct cli *cli, const struct ps_options *ps)
+{
+	char *text = ps_query_text(&ps->query, ps->where);
+	kw_query *query;
+	kw_status status;
+
+	if (!text) {
+		fprintf(stderr, "kwalk: out of memory\n");
+		return EXIT_UNREADABLE;
+	}
+	status = kw_query_compile(cli->ctx, text, &query);
+	free(text);
+	return status ? cli_fail(cli, status) : cli_query(cli, query, false, ps->explain);
+}
+
+static int show_query(const struct ps_options *ps)
+{
+	char *text = ps_query_text(&ps->query, ps->where);
+
+	if (text)
+		puts(text);
+	free(text);
+	return text ? EXIT_OK : EXIT_UNREADABLE;
+}
+
 static int run(struct cli *cli, int argc, char **argv)
 {
 	struct ps_options ps = { .query = { .size = sizeof(ps.query) } };
@@ -148,9 +193,13 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!parse(cli, argc, argv, &ps, &code))
 		return code;
+	if (ps.show_query)
+		return show_query(&ps);
 	code = cli_open(cli);
 	if (code)
 		return code;
+	if (ps.where)
+		return run_query(cli, &ps);
 	if (ps.query.pidns && is_missing(cli, ps.query.pidns)) {
 		fprintf(stderr, "kwalk: --pidns %d: there is no such process\n", (int)ps.query.pidns);
 		return EXIT_NO_MATCH;
@@ -181,6 +230,8 @@ const struct command cmd_ps = {
 	"                        the numbers it has for it; -p takes these, too\n"
 	"      --cross-check     compare the PID table with the process list and show what\n"
 	"                        only one of them has\n"
+	"      --where EXPR      only those for which a condition of the query language holds\n"
+	"      --show-query      print the query that this is, and run none\n"
 	"      --explain         print how the values would be fetched, and fetch none\n"
 	"  -e, -A                accepted: all processes are the default\n",
 };
