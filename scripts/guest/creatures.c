@@ -17,22 +17,29 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/fsuid.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { MIB = 1 << 20, USER = 1000, OTHER_USER = 1001 };
+enum { PAGE = 4096, MIB = 1 << 20, USER = 1000, OTHER_USER = 1001 };
 
 static void name(const char *comm)
 {
@@ -472,7 +479,7 @@ static void past_peak(void)
 
 static void many_vmas(void)
 {
-	enum { VMAS = 2000, PAGE = 4096 };
+	enum { VMAS = 2000 };
 	char *at = memory((size_t)VMAS * PAGE, MAP_PRIVATE);
 
 	name("vmas-2000");
@@ -506,7 +513,62 @@ static void mapped_file(void)
 	rest("mapped-file");
 }
 
+#ifndef PR_SET_VMA
+#define PR_SET_VMA	     0x53564d41
+#define PR_SET_VMA_ANON_NAME 0
+#endif
+
+/* Names of its own, which kernels before 5.17 don't take; shared memory of all kinds; a file whose name is two lines. */
+static void odd_maps(void)
+{
+	const int shared = MAP_SHARED | MAP_ANONYMOUS, own = MAP_PRIVATE | MAP_ANONYMOUS;
+	int memfd = memfd_create("odd name", MFD_CLOEXEC),
+	    fd = open("/tmp/two\nlines", O_RDWR | O_CREAT, 0600);
+	int shm = shmget(IPC_PRIVATE, 4 * PAGE, IPC_CREAT | 0600);
+	char *named = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, own, -1, 0);
+
+	name("maps-odd");
+	if (memfd < 0 || fd < 0 || shm < 0 || named == MAP_FAILED || ftruncate(memfd, 8 * PAGE) ||
+	    ftruncate(fd, 8 * PAGE))
+		return;
+	prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, named, 2 * PAGE, "own name: [heap]");
+	char *both = mmap(NULL, 4 * PAGE, PROT_READ, shared, -1, 0);
+	prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, both, 4 * PAGE, "shared");
+	mmap(NULL, 4 * PAGE, PROT_NONE, own, -1, 0);
+	mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 2 * PAGE);
+	mmap(NULL, 4 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, PAGE);
+	shmat(shm, NULL, SHM_RDONLY);
+	shmctl(shm, IPC_RMID, NULL);
+	rest("maps-odd");
+}
+
 /* ---- files ---- */
+
+/* Files that have no path; not every kernel has all of them. */
+static void odd_files(void)
+{
+	sigset_t none;
+	int pair[2];
+
+	name("files-odd");
+	sigemptyset(&none);
+	memfd_create("odd memfd", 0);
+	eventfd(1, EFD_CLOEXEC);
+	signalfd(-1, &none, 0);
+	timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
+	inotify_init1(IN_CLOEXEC);
+	syscall(SYS_pidfd_open, getpid(), 0);
+	open("/proc/self/ns/mnt", O_RDONLY);
+	open("/proc/self/ns/pid", O_RDONLY);
+	open("/", O_RDONLY | O_DIRECTORY);
+	open("/tmp", O_PATH);
+	open("/tmp", O_TMPFILE | O_RDWR, 0600);
+	mkfifo("/tmp/fifo", 0600);
+	lseek(open("/tmp/fifo", O_RDWR | O_APPEND), 0, SEEK_SET);
+	lseek(open("/tmp/mapped", O_RDWR | O_CREAT | O_APPEND, 0600), 4711, SEEK_SET);
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) == 0)
+		rest("files-odd");
+}
 
 static void many_files(void)
 {
@@ -759,6 +821,39 @@ static void cgroup_deleted(void)
 	rest("cgroup-deleter");
 }
 
+/*
+ * Hierarchies of version 1 beside that of version 2: one with a name alone, and one of a controller that version 2 has not.
+ * A kernel that has neither any more makes no difference here. They stay without their mounts, as long as they have groups
+ * below. A zombie has left its groups of this version.
+ */
+static void cgroup_v1(void)
+{
+	static const char *const options[] = { "none,name=zoo", "freezer", "devices" };
+	char path[64];
+
+	name("cgroup-v1");
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "/run/cgroup%d", i);
+		mkdir(path, 0755);
+		if (mount("cgroup", path, "cgroup", 0, options[i]))
+			continue;
+		snprintf(path, sizeof(path), "/run/cgroup%d/old", i);
+		mkdir(path, 0755);
+		strcat(path, "/cgroup.procs");
+		write_text(path, "0");
+		snprintf(path, sizeof(path), "/run/cgroup%d", i);
+		umount(path);
+	}
+	if (fork() == 0) {
+		name("cgroup-v1-ended");
+		settle("cgroup-v1-ended");
+		_exit(0);
+	}
+	siginfo_t info;
+	waitid(P_ALL, 0, &info, WEXITED | WNOWAIT);
+	rest("cgroup-v1");
+}
+
 /* ---- CPU time ---- */
 
 static bool used_less_than(clockid_t clock, long milliseconds)
@@ -1002,7 +1097,9 @@ const struct creature zoo_creatures[] = {
 	{ "vmas-2000", many_vmas },
 	{ "stack-1m", deep_stack },
 	{ "mapped-file", mapped_file },
+	{ "maps-odd", odd_maps },
 	{ "files-400", many_files },
+	{ "files-odd", odd_files },
 	{ "deleted-file", deleted_file },
 	{ "tmpfs-io", tmpfs_io },
 	{ "comm-escape", comm_escape },
@@ -1025,6 +1122,7 @@ const struct creature zoo_creatures[] = {
 	{ "cgroup-odd-name", cgroup_odd_name },
 	{ "cgroup-freezer", cgroup_frozen },
 	{ "cgroup-deleter", cgroup_deleted },
+	{ "cgroup-v1", cgroup_v1 },
 	{ "cpu-user", cpu_user },
 	{ "cpu-system", cpu_system },
 	{ "cpu-children", cpu_children },

@@ -243,12 +243,31 @@ static void record_under(const char *dir, const char *const *names, size_t count
 	}
 }
 
-/* "fd.links": one line "NUMBER TARGET" for each open file; "fd.count": how many lines. */
+#define MAX_DESCRIBED 20 /* files of a process */
+
+/* Where an open file stands and how it was opened, as /proc/PID/fdinfo has them: "NUMBER POS FLAGS", the last octal. */
+static int describe_fd(const char *dir, const char *number, char *line, size_t size)
+{
+	char path[420], text[256] = "";
+	long long pos = -1;
+	unsigned flags = 0;
+
+	snprintf(path, sizeof(path), "%s/fdinfo/%s", dir, number);
+	int fd = open(path, O_RDONLY);
+	ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (len <= 0 || sscanf(text, "pos: %lld flags: %o", &pos, &flags) != 2)
+		return 0;
+	return snprintf(line, size, "%s %lld %o\n", number, pos, flags);
+}
+
+/* "fd.links": one line "NUMBER TARGET" for each open file; "fd.count": how many lines; "fd.info": see above. */
 static void record_fds(const char *dir)
 {
 	char path[160], name[170], target[1024], line[1100], count[24];
-	static char text[256 << 10];
-	size_t used = 0;
+	static char text[256 << 10], info[64 << 10];
+	size_t used = 0, described = 0;
 	unsigned fds = 0;
 
 	snprintf(path, sizeof(path), "%s/fd", dir);
@@ -272,12 +291,20 @@ static void record_fds(const char *dir)
 			memcpy(text + used, line, (size_t)width);
 			used += (size_t)width;
 		}
+		/* Opening many more files would be seen in the slabs that are recorded. */
+		width = fds < MAX_DESCRIBED ? describe_fd(dir, file->d_name, line, sizeof(line)) : 0;
+		if (described + (size_t)width < sizeof(info)) {
+			memcpy(info + described, line, (size_t)width);
+			described += (size_t)width;
+		}
 		fds++;
 	}
 	closedir(files);
 	record_bytes(name, count, (size_t)snprintf(count, sizeof(count), "%u\n", fds));
 	snprintf(name, sizeof(name), "%s.links", path + 1);
 	record_bytes(name, text, used);
+	snprintf(name, sizeof(name), "%s.info", path + 1);
+	record_bytes(name, info, described);
 }
 
 static void record_links(const char *dir)
