@@ -249,15 +249,10 @@ static bool write_whole(struct script_output *o)
 	return true;
 }
 
-/* The stream into memory begins anew. */
+/* The stream into memory begins anew. It stays the same one: a writer that goes on with the next tick writes to it. */
 static bool rewind_buffer(struct script_output *o)
 {
-	fclose(o->out);
-	free(o->buffer);
-	o->buffer = NULL;
-	o->length = 0;
-	o->out = open_memstream(&o->buffer, &o->length);
-	return o->out || no_memory(o);
+	return (fseeko(o->out, 0, SEEK_SET) == 0 && fflush(o->out) == 0) || no_memory(o);
 }
 
 static bool write_file(struct script_output *o)
