@@ -1,7 +1,8 @@
 """README's table of figures: readme.py README.md FILE, where FILE holds the lines of `scripts/bench --json`.
 
 A line of the table is a row of the bench: kwalk's figures, and those of its peers with how many times as much they are.
-They are the minima of the repetitions: a machine that does other work disturbs them least.
+They are the minima of the repetitions: a machine that does other work disturbs them least. Shares of a core are medians: of a
+program that works now and then, the least second says nothing.
 The table stands between two markers; all else in README is left as it is.
 """
 
@@ -21,7 +22,7 @@ TITLES = {
     "memory": "private memory at 10,000 processes",
     "dump": "print 3,700 out of a zstd dump of 4 GiB",
     "live": "pid and comm of each of 3,700 processes, live (in a guest)",
-    "proc-all": "all fields of six files of /proc so far, of each of 10,000, live",
+    "proc-all": "all fields of six files of /proc, of each of 10,000, live",
     "proc-all-frozen": "the same, frozen RAM",
     "nproc": "the fields of statm of each of 1,000, live",
     "proc-stat": "the counters of /proc/stat, live",
@@ -51,6 +52,11 @@ def amount(value, unit):
     return f"{three_digits(value)} {steps[at]}"
 
 
+def shown(figure):
+    """The one of a figure's values that stands in the table."""
+    return figure["median"] if figure["unit"].startswith("%") else figure["min"]
+
+
 def own_figures(figures):
     """Keep kwalk's figures that are told apart by how memory is read, or the first one of the row."""
     own = [figure for figure in figures if is_kwalk(figure["name"]) and figure["min"] is not None]
@@ -63,9 +69,9 @@ def others(figures, own):
     for figure in figures:
         name = figure["name"].partition(" beside ")[0]
         if not is_kwalk(name) and " at " not in name and figure["min"] is not None:
-            ratios = ", ".join(three_digits(figure["min"] / kwalk["min"]) for kwalk in own)
-            shown = f"`{name}`" if re.match(r"(ps|top|atop|lseek|open)\b", name) else NAMES.get(name, name)
-            texts[name] = f"{shown} {amount(figure['min'], figure['unit'])} ({ratios})"
+            ratios = ", ".join(three_digits(shown(figure) / shown(kwalk)) for kwalk in own)
+            title = f"`{name}`" if re.match(r"(ps|top|atop|lseek|open)\b", name) else NAMES.get(name, name)
+            texts[name] = f"{title} {amount(shown(figure), figure['unit'])} ({ratios})"
     return "; ".join(texts.values())
 
 
@@ -75,7 +81,7 @@ def table(figures):
         of_row = [figure for figure in figures if figure["row"] == row]
         own = own_figures(of_row)
         if own:
-            values = ", ".join((READ.get(figure["name"], "") + " " + amount(figure["min"], figure["unit"])).strip()
+            values = ", ".join((READ.get(figure["name"], "") + " " + amount(shown(figure), figure["unit"])).strip()
                                for figure in own)
             lines.append(f"| {title} | {values} | {others(of_row, own)} |")
     return lines
