@@ -33,7 +33,7 @@ FILES = {
 }
 # What of /proc's text is compared: the place in stat, the line of status in kB.
 ITSELF = "bench_live"  # handles signals while kwalk looks at mapped memory
-FLICKERING = {"state", "psr"}  # may change and change back
+FLICKERING = {"state", "psr", "wchan"}  # may change and change back
 IN_STAT = {"ppid": 3, "pgid": 4, "sid": 5, "minflt": 9, "majflt": 11, "priority": 17, "ni": 18, "nlwp": 19, "psr": 38}
 IN_STATUS = {"rss": "VmRSS", "rss_anon": "RssAnon", "rss_shmem": "RssShmem", "vsz": "VmSize", "data": "VmData",
              "stack": "VmStk", "text": "VmExe", "lib": "VmLib", "locked": "VmLck", "swap": "VmSwap"}
