@@ -492,24 +492,23 @@ static void set_all_absent(const struct kw_plan_load *load, const struct kw_plan
 
 static kw_status load_row(kw_ctx *ctx, const struct kw_plan *plan, struct kw_value *values)
 {
-	const struct kw_plan_node *node = plan->nodes.item, *last = node + plan->nodes.nr;
 	const struct kw_plan_load *load = plan->loads.item;
-	const struct kw_plan_object *object = plan->row;
+	kw_status status = KW_OK;
 
-	for (; node < last; node++, object++) {
-		const struct kw_plan_load *end = plan->loads.item + node->end_load;
-		const uint8_t *data = object->data;
+	for (uint32_t i = 0; i < plan->nodes.nr; i++) {
+		const struct kw_plan_load *end = plan->loads.item + plan->nodes.item[i].end_load;
+		const struct kw_plan_object *object = &plan->row[i];
 
-		if (data)
-			load_object(ctx, load, end, data, values);
-		else
+		if (object->data) {
+			load_object(ctx, load, end, object->data, values);
+		} else {
 			set_all_absent(load, end, object, values);
+			if (!status && is_root(plan, i))
+				status = object->status;
+		}
 		load = end;
 	}
-	for (uint32_t i = 0; i < plan->nodes.nr; i++)
-		if (is_root(plan, i) && !plan->row[i].data)
-			return plan->row[i].status;
-	return KW_OK;
+	return status;
 }
 
 /* Fetch one object, where it isn't at hand. */
