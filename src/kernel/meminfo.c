@@ -204,13 +204,9 @@ static const struct kw_field_def fields[NR_FIELDS] = {
 		MEM("direct_map_1g", "DIRECT1G", "DirectMap1G", "in pages of 1 GiB", "direct_pages_count[]"),
 };
 
-/* Fields that are sums of items. */
-#define SUM(field, name, header, unit, first, second) { field, KW_MEM_##unit, { first, second } },
-static const struct {
-	uint8_t field;
-	enum kw_mem_unit unit;
-	const char *items[KW_MEM_SUM_ITEMS];
-} sums[] = { KW_MEM_SUMS(SUM) };
+/* Fields that are sums of items, in the order of these. */
+#define SUM(field, name, header, unit, first, second) field,
+static const uint8_t sum_fields[] = { KW_MEM_SUMS(SUM) };
 
 /* Fields that are a variable of 8 bytes, and its unit. */
 static const struct {
@@ -266,7 +262,7 @@ static const char *const symbol_names[NR_SYMBOLS] = {
 
 struct mem_layout {
 	const struct kw_vm_layout *vm;
-	struct kw_vm_item items[COUNT(sums)][KW_MEM_SUM_ITEMS];
+	struct kw_mem_sums sums;
 	struct kw_vm_item file_pages, misc_reclaimable, slab_reclaimable;
 	uint64_t variable[COUNT(variables)];
 	uint64_t symbol[NR_SYMBOLS];
@@ -316,13 +312,11 @@ static void resolve_offsets(kw_ctx *ctx, struct mem_layout *l)
 static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layout)
 {
 	struct mem_layout *l = layout;
+	kw_status status = kw_mem_sums_find(ctx, kernel, &l->sums);
 
-	l->vm = kw_layout_get(ctx, kernel, &kw_vm_subject);
-	if (!l->vm)
-		return ctx->status;
-	for (size_t i = 0; i < COUNT(sums); i++)
-		for (size_t k = 0; k < KW_MEM_SUM_ITEMS && sums[i].items[k]; k++)
-			l->items[i][k] = kw_vm_find(ctx, sums[i].items[k]);
+	if (status)
+		return status;
+	l->vm = l->sums.vm;
 	l->file_pages = kw_vm_find(ctx, "NR_FILE_PAGES");
 	l->misc_reclaimable = kw_vm_find(ctx, "NR_KERNEL_MISC_RECLAIMABLE");
 	l->slab_reclaimable = kw_vm_find(ctx, "NR_SLAB_RECLAIMABLE_B");
@@ -352,20 +346,15 @@ static uint64_t less(uint64_t a, uint64_t b)
 
 static void set_sums(struct kw_row *row, const struct mem_layout *l, struct kw_value *values)
 {
-	for (size_t i = 0; i < COUNT(sums); i++) {
+	for (size_t i = 0; i < COUNT(sum_fields); i++) {
+		struct kw_value *out = &values[sum_fields[i]];
 		uint64_t sum = 0;
-		kw_status status = KW_OK;
+		kw_status status = kw_mem_sum(row->ctx, row->kernel, &l->sums, i, false, &sum);
 
-		for (size_t k = 0; !status && k < KW_MEM_SUM_ITEMS && sums[i].items[k]; k++) {
-			uint64_t value = 0;
-
-			status = kw_vm_read(row->ctx, l->vm, l->items[i][k], &value);
-			sum += value;
-		}
 		if (status == KW_NOTFOUND)
-			kw_set_absent(&values[sums[i].field], KW_ABSENT_NO_MEMBER);
+			kw_set_absent(out, KW_ABSENT_NO_MEMBER);
 		else
-			set(&values[sums[i].field], status, sum * kw_mem_unit_bytes(l->vm, sums[i].unit));
+			set(out, status, sum);
 	}
 }
 

@@ -53,14 +53,27 @@ enum kw_mem_unit { KW_MEM_PAGES, KW_MEM_KIB, KW_MEM_HUGE };
 	X(GPU_ACTIVE, gpu_active, "GPUACTIVE", PAGES, "NR_GPU_ACTIVE", NULL)                        \
 	X(GPU_RECLAIM, gpu_reclaim, "GPURECLAIM", PAGES, "NR_GPU_RECLAIM", NULL)
 
-#define KW_MEM_SUM_ITEMS 2
+#define KW_MEM_SUM_ONE(field, name, header, unit, first, second) +1
+#define KW_MEM_SUM_NR						 (0 KW_MEM_SUMS(KW_MEM_SUM_ONE))
+#define KW_MEM_SUM_ITEMS					 2
 
-/** Bytes of one of an item. */
-static inline uint64_t kw_mem_unit_bytes(const struct kw_vm_layout *l, enum kw_mem_unit unit)
-{
-	if (unit == KW_MEM_KIB)
-		return 1024;
-	return unit == KW_MEM_HUGE && !l->thps_in_pages ? KW_PAGE_SIZE * KW_HUGE_PAGES : KW_PAGE_SIZE;
-}
+/** Where the items of the sums lie. */
+struct kw_mem_sums {
+	const struct kw_vm_layout *vm;
+	struct kw_vm_item items[KW_MEM_SUM_NR][KW_MEM_SUM_ITEMS];
+};
+
+/** Find the items of the sums. */
+kw_status kw_mem_sums_find(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_mem_sums *sums);
+
+/**
+ * Add up the items of the i-th of KW_MEM_SUMS.
+ *
+ * @param exact  with what the CPUs have not handed in yet
+ * @param ret  set to bytes
+ * @return KW_OK; KW_NOTFOUND when this kernel lacks an item; a read's state
+ */
+kw_status kw_mem_sum(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_mem_sums *sums, size_t i,
+		     bool exact, uint64_t *ret);
 
 #endif
