@@ -105,6 +105,10 @@ struct kw_query_counts {
 	uint64_t gone;	  /**< ended while they were read: no rows */
 	uint64_t torn;	  /**< still changing after the last try: handed out, values may not fit together */
 	uint64_t damaged; /**< could not be read or not wholly */
+	/* How often values were fetched, with those that were read again: */
+	uint64_t conditions; /**< of rows for `where` */
+	uint64_t keys; /**< of rows of tasks or threads for their order, which comes before their columns */
+	uint64_t columns; /**< of rows for their columns */
 };
 
 /** Return what the last run of a query met; lives as long as the query. */

@@ -83,9 +83,11 @@ int cli_query(struct cli *cli, kw_query *query, bool forest, bool explain)
 		const struct kw_query_counts *c = kw_query_counts(query);
 
 		fprintf(stderr,
-			"kwalk: %" PRIu64 " rows; %" PRIu64 " retried, %" PRIu64 " gone, %" PRIu64
-			" torn, %" PRIu64 " damaged\n",
-			c->rows, c->retried, c->gone, c->torn, c->damaged);
+			"kwalk: %" PRIu64 " rows; fetched %" PRIu64 " for where, %" PRIu64
+			" for their order, %" PRIu64 " for their columns; %" PRIu64 " retried, %" PRIu64
+			" gone, %" PRIu64 " torn, %" PRIu64 " damaged\n",
+			c->rows, c->conditions, c->keys, c->columns, c->retried, c->gone, c->torn,
+			c->damaged);
 	}
 	kw_query_free(query);
 	return code;

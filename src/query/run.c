@@ -458,6 +458,7 @@ static bool take_simple(kw_query *q, const struct kw_task_ref *ref, const uint8_
 		return false;
 	if (kw_faults_now(q->ctx) != faults)
 		return false;
+	q->show.rows++;
 	kw_query_hand_out(q, q->slots.values, &id);
 	return true;
 }
@@ -598,6 +599,9 @@ kw_status kw_query_scan(kw_query *q)
 		status = kw_fail_nomem(q->ctx);
 	if (!status && !q->root.source->walk && kw_query_is_ordered(q))
 		status = order_and_show(q);
+	q->counts.conditions = q->where.rows;
+	q->counts.keys = q->keys.rows;
+	q->counts.columns = q->show.rows;
 	if (!status && q->counts.damaged)
 		status = say_damage(q);
 	return status;
@@ -609,6 +613,7 @@ static void begin_run(kw_query *q, kw_row_fn fn, void *arg)
 	q->arg = arg;
 	q->stop = q->failed = q->passed = false;
 	q->counts = (struct kw_query_counts){ 0 };
+	q->where.rows = q->keys.rows = q->show.rows = 0;
 	q->damage = KW_OK;
 	q->pending.nr = 0;
 	q->key_values.nr = 0;

@@ -392,6 +392,7 @@ static void make(struct kw_stage *stage, struct kw_row *row, struct kw_value *va
 
 static void compute(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
 {
+	stage->rows++;
 	read_groups(stage, row, values);
 	for (size_t i = 0; i < stage->constants.nr; i++)
 		values[stage->constants.item[i].slot] = stage->constants.item[i].value;

@@ -105,6 +105,7 @@ struct kw_stage {
 		struct kw_pick *item;
 		size_t nr, cap;
 	} picks;
+	uint64_t rows;	     /* that it has been run on since this was set to 0 */
 	uint32_t uses;	     /* KW_USES_... of all fields */
 	uint32_t flags_slot; /* of task_struct.flags, when a field uses them */
 	uint32_t sums_slot;  /* first of KW_SUM_INPUTS, when a field uses sums over threads */
