@@ -105,6 +105,7 @@ struct kw_query_counts {
 	uint64_t gone;	  /**< ended while they were read: no rows */
 	uint64_t torn;	  /**< still changing after the last try: handed out, values may not fit together */
 	uint64_t damaged; /**< could not be read or not wholly */
+	uint64_t listed; /**< processes found in the kernel's list, for a dump lacks their part of the PID table */
 	/* How often values were fetched, with those that were read again: */
 	uint64_t conditions; /**< of rows for `where` */
 	uint64_t keys; /**< of rows of tasks or threads for their order, which comes before their columns */

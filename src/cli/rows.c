@@ -57,6 +57,7 @@ static int print_query(struct cli *cli, bool forest, kw_query *query)
 {
 	struct printing p = { .cli = cli, .query = query, .forest = forest };
 	kw_status status = kw_query_compares(query) ? look_before(query) : KW_OK;
+	uint64_t listed;
 
 	if (!status || status == KW_INCOMPLETE)
 		status = kw_query_run(query, print_row, &p);
@@ -66,6 +67,13 @@ static int print_query(struct cli *cli, bool forest, kw_query *query)
 	if ((!status || status == KW_INCOMPLETE) && !begin(&p))
 		return p.code;
 	p.code = cli_writer_end(cli, p.writer, EXIT_OK);
+	listed = kw_query_counts(query)->listed;
+	if (listed)
+		fprintf(stderr,
+			"kwalk: %s: %" PRIu64
+			" processes were found in the kernel's list of processes: the dump "
+			"lacks their part of the PID table\n",
+			cli->target, listed);
 	if (status)
 		return cli_fail(cli, status);
 	return p.code ? p.code : p.rows ? EXIT_OK : EXIT_NO_MATCH;

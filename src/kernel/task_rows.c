@@ -40,7 +40,8 @@ kw_status kw_walk_tasks(kw_ctx *ctx, const struct kw_kernel *kernel, const void 
 	struct kw_task_ref refs[KW_TASK_BATCH];
 	struct kw_pid_walk walk;
 	unsigned int nr;
-	kw_status status = kw_pid_walk_begin(ctx, kernel, &walk), damage = KW_OK;
+	kw_status status = kw_task_walk_begin(ctx, kernel, kernel->globals.init_pid_ns, &walk),
+		  damage = KW_OK;
 
 	while (!status && !t.stopped && kw_pid_walk_next(ctx, kernel, &walk, refs, &nr)) {
 		for (unsigned int i = 0; !status && !t.stopped && i < nr; i++) {
@@ -51,6 +52,7 @@ kw_status kw_walk_tasks(kw_ctx *ctx, const struct kw_kernel *kernel, const void 
 			damage = damage ? damage : one;
 		}
 	}
+	kw_pid_walk_end(&walk);
 	if (status || damage)
 		return status ? status : damage;
 	return walk.damaged ? walk.damage : walk.xa.damaged ? walk.xa.damage : KW_OK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Walking the PID table, the process list and thread lists. */
+/* Walking the PID table, and whether a task is still there. */
 #include "kernel/task_walk.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "memory/view.h"
@@ -17,12 +18,66 @@ kw_status kw_pid_walk_begin_in(kw_ctx *ctx, const struct kw_kernel *kernel, uint
 {
 	kw_status status = kw_xa_begin(ctx, kernel, ns + kernel->task.idr_root, KW_PID_LIMIT, &walk->xa);
 
-	walk->damaged = 0;
+	walk->damaged = walk->lacking = 0;
 	walk->damage = KW_OK;
+	walk->is_ended = walk->may_list = false;
+	walk->listed = NULL;
+	walk->nr_listed = walk->next_listed = 0;
 	/* A kernel that runs has at least one process: nothing is what damaged or cleared memory looks like. */
 	if (!status && !walk->xa.depth && !walk->xa.single)
 		status = kw_fail(ctx, KW_FORMAT, "there is nothing in it");
 	return status ? kw_fail_in(ctx, "PID table (init_pid_ns.idr)") : KW_OK;
+}
+
+static void note_damage(struct kw_pid_walk *walk, kw_status status)
+{
+	if (!walk->damaged++)
+		walk->damage = status;
+	walk->lacking += kw_is_lacking(status);
+}
+
+/* Look in the list for what is lacking; when the list is whole, nothing is lacking any longer. */
+static kw_status find_rest(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk)
+{
+	kw_status status = kw_task_list_rest(ctx, kernel, 0, &walk->listed, &walk->nr_listed);
+
+	walk->is_ended = true;
+	if (status) {
+		kw_clear_error(ctx);
+		return status;
+	}
+	walk->xa.damaged -= walk->xa.lacking;
+	walk->xa.lacking = 0;
+	walk->damaged -= walk->lacking;
+	walk->lacking = 0;
+	if (walk->xa.damaged)
+		walk->xa.damage = KW_FORMAT;
+	return KW_OK;
+}
+
+kw_status kw_task_walk_begin(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t ns,
+			     struct kw_pid_walk *walk)
+{
+	bool may_list = !kernel->is_live && ns == kernel->globals.init_pid_ns;
+	kw_status status = kw_pid_walk_begin_in(ctx, kernel, ns, walk), rest;
+
+	walk->may_list = may_list;
+	if (!may_list || !kw_is_lacking(status))
+		return status;
+	walk->xa.depth = 0;
+	walk->xa.single = 0;
+	rest = find_rest(ctx, kernel, walk);
+	if (!walk->nr_listed)
+		return kw_pid_walk_begin_in(ctx, kernel, ns, walk);
+	if (rest)
+		note_damage(walk, status);
+	return KW_OK;
+}
+
+void kw_pid_walk_end(struct kw_pid_walk *walk)
+{
+	free(walk->listed);
+	walk->listed = NULL;
 }
 
 /* Read a struct pid's tasks[PIDTYPE_PID] and [PIDTYPE_TGID]: hlist heads, one pointer each. */
@@ -36,12 +91,6 @@ static kw_status read_pid(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t 
 	if (tasks)
 		memcpy(first, tasks, sizeof(scratch));
 	return tasks ? KW_OK : status;
-}
-
-static void note_damage(struct kw_pid_walk *walk, kw_status status)
-{
-	if (!walk->damaged++)
-		walk->damage = status;
 }
 
 /* Two pointers of each struct pid of a leaf. */
@@ -125,19 +174,38 @@ static unsigned int take_leaf(kw_ctx *ctx, const struct kw_kernel *kernel, struc
 	return used;
 }
 
+/* Once the table has ended: the next of those that it lacks. */
+static bool next_listed(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk,
+			struct kw_task_ref *refs, unsigned int *ret_nr)
+{
+	size_t left;
+
+	if (!walk->is_ended && walk->may_list && (walk->lacking || walk->xa.lacking))
+		find_rest(ctx, kernel, walk);
+	walk->is_ended = true;
+	left = walk->nr_listed - walk->next_listed;
+	*ret_nr = left < KW_TASK_BATCH ? (unsigned int)left : KW_TASK_BATCH;
+	if (left)
+		memcpy(refs, walk->listed + walk->next_listed, *ret_nr * sizeof(*refs));
+	walk->next_listed += *ret_nr;
+	return left != 0;
+}
+
 bool kw_pid_walk_next(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk,
 		      struct kw_task_ref *refs, unsigned int *ret_nr)
 {
-	uint64_t entries[KW_XA_MAX_SLOTS], base, faults = kw_fault_count(ctx), damaged = walk->damaged;
+	uint64_t entries[KW_XA_MAX_SLOTS], base, faults = kw_fault_count(ctx);
+	uint64_t damaged = walk->damaged, lacking = walk->lacking;
 	unsigned int nr = kw_xa_next_leaf(ctx, &walk->xa, entries, &base);
 
 	*ret_nr = 0;
 	if (!nr)
-		return false;
+		return next_listed(ctx, kernel, walk, refs, ret_nr);
 	*ret_nr = take_leaf(ctx, kernel, walk, entries, nr, base, refs);
 	if (kw_fault_count(ctx) != faults) {
 		/* A struct pid that could not be had read as zeros: now it is known as failed. */
 		walk->damaged = damaged;
+		walk->lacking = lacking;
 		*ret_nr = take_leaf(ctx, kernel, walk, entries, nr, base, refs);
 	}
 	return true;
@@ -148,10 +216,10 @@ kw_status kw_pid_lookup(kw_ctx *ctx, const struct kw_kernel *kernel, int32_t pid
 	return kw_pid_lookup_in(ctx, kernel, kernel->globals.init_pid_ns, pid, ret);
 }
 
-kw_status kw_pid_lookup_in(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t ns, int32_t pid,
-			   struct kw_task_ref *ret)
+kw_status kw_pid_entry(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t ns, int32_t pid,
+		       uint64_t *ret_entry)
 {
-	uint64_t entry, first[2];
+	uint64_t entry;
 	kw_status status;
 
 	if (pid < 0 || pid >= KW_PID_LIMIT)
@@ -160,7 +228,36 @@ kw_status kw_pid_lookup_in(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t
 	if (!status && !kw_xa_is_pointer(entry))
 		status = KW_NOTFOUND;
 	if (!status)
+		*ret_entry = entry;
+	return status;
+}
+
+/* status is what the table says. */
+static kw_status lookup_in_list(kw_ctx *ctx, const struct kw_kernel *kernel, int32_t pid, kw_status status,
+				struct kw_task_ref *ret)
+{
+	struct kw_task_ref *found;
+	size_t nr;
+	kw_status list = kw_task_list_rest(ctx, kernel, pid, &found, &nr);
+
+	if (list)
+		kw_clear_error(ctx);
+	if (nr)
+		*ret = *found;
+	free(found);
+	return nr ? KW_OK : list ? status : KW_NOTFOUND;
+}
+
+kw_status kw_pid_lookup_in(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t ns, int32_t pid,
+			   struct kw_task_ref *ret)
+{
+	uint64_t entry, first[2];
+	kw_status status = kw_pid_entry(ctx, kernel, ns, pid, &entry);
+
+	if (!status)
 		status = read_pid(ctx, kernel, entry, first);
+	if (kw_is_lacking(status) && !kernel->is_live && ns == kernel->globals.init_pid_ns)
+		return lookup_in_list(ctx, kernel, pid, status, ret);
 	if (!status && (!first[KW_PIDTYPE_PID] || !first[KW_PIDTYPE_TGID]))
 		status = KW_NOTFOUND;
 	if (!status)
@@ -212,53 +309,4 @@ void kw_tasks_are_listed(kw_ctx *ctx, const struct kw_kernel *kernel, const stru
 	kw_gather(ctx, ranges, nr);
 	for (unsigned int i = 0; i < nr; i++)
 		ret_listed[i] = ranges[i].status == KW_OK && first[i] == refs[i].task + t->pid_links;
-}
-
-/*
- * A list that ends at its head. Brent's method finds a cycle that does not go through the head: the anchor is moved
- * to the current element at each power of two steps, and meeting it again means going round.
- */
-static kw_status list_each(kw_ctx *ctx, uint64_t head, uint64_t member, kw_thread_fn fn, void *arg)
-{
-	uint64_t at = head, next = 0, anchor = head, steps = 0, power = 1;
-	kw_status status = kw_read_u64(ctx, head, &next);
-
-	while (!status && next != head) {
-		at = next;
-		if (at == anchor || ++steps > KW_PID_LIMIT)
-			return kw_fail(ctx, KW_FORMAT,
-				       "the list at 0x%llx goes round without its head after %llu elements",
-				       (unsigned long long)head, (unsigned long long)steps);
-		if (steps == power) {
-			anchor = at;
-			power *= 2;
-		}
-		if (!fn(ctx, at - member, arg))
-			return KW_OK;
-		status = kw_read_u64(ctx, at, &next);
-	}
-	if (status)
-		return kw_fail(ctx, status,
-			       "the list at 0x%llx stops at 0x%llx, which can't be read, after %llu elements",
-			       (unsigned long long)head, (unsigned long long)at, (unsigned long long)steps);
-	return KW_OK;
-}
-
-kw_status kw_threads_each(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t leader, kw_thread_fn fn,
-			  void *arg)
-{
-	uint64_t signal;
-	kw_status status = kw_read_u64(ctx, leader + kernel->task.signal, &signal);
-
-	if (status)
-		return status;
-	return list_each(ctx, signal + kernel->task.thread_head, kernel->task.thread_node, fn, arg);
-}
-
-kw_status kw_task_list_each(kw_ctx *ctx, const struct kw_kernel *kernel, kw_thread_fn fn, void *arg)
-{
-	uint64_t init = kernel->globals.init_task;
-	kw_status status = list_each(ctx, init + kernel->task.tasks, kernel->task.tasks, fn, arg);
-
-	return status ? kw_fail_in(ctx, "process list (init_task.tasks)") : KW_OK;
 }

@@ -26,7 +26,12 @@ struct kw_task_ref {
 struct kw_pid_walk {
 	struct kw_xa_walk xa;
 	uint64_t damaged; /* struct pids that could not be read */
+	uint64_t lacking; /* of these, those that a dump lacks */
 	kw_status damage;
+	bool is_ended;
+	bool may_list;		    /* what a dump lacks of the table is looked for in the process list */
+	struct kw_task_ref *listed; /* what was found there, in the order of PIDs */
+	size_t nr_listed, next_listed;
 };
 
 /** Begin a walk over the PID table of the initial namespace. */
@@ -35,6 +40,16 @@ kw_status kw_pid_walk_begin(kw_ctx *ctx, const struct kw_kernel *kernel, struct 
 /** As kw_pid_walk_begin(), over the table of another namespace; IDs are those in it. */
 kw_status kw_pid_walk_begin_in(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t ns,
 			       struct kw_pid_walk *walk);
+
+/**
+ * As kw_pid_walk_begin_in(), but where a dump lacks parts of the table of the initial namespace, the processes that
+ * would be found there come last, out of the process list.
+ */
+kw_status kw_task_walk_begin(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t ns,
+			     struct kw_pid_walk *walk);
+
+/** Free what a walk has found in the process list. */
+void kw_pid_walk_end(struct kw_pid_walk *walk);
 
 /**
  * Get the next batch of processes (thread-group leaders) in the order of their PIDs.
@@ -47,7 +62,7 @@ bool kw_pid_walk_next(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid
 		      struct kw_task_ref *refs, unsigned int *ret_nr);
 
 /**
- * Find the process with a PID.
+ * Find the process with a PID: where a dump lacks its place in the table, by the process list.
  *
  * @return KW_OK; KW_NOTFOUND (without a message) when there is none, or only a thread of that ID
  */
@@ -74,11 +89,37 @@ bool kw_task_is_listed(kw_ctx *ctx, const struct kw_kernel *kernel, const struct
 void kw_tasks_are_listed(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_task_ref *refs,
 			 unsigned int nr, bool *ret_listed);
 
+/**
+ * Look up a PID in the table of a namespace, and nowhere else.
+ *
+ * @param ret_entry  set to the struct pid
+ * @return KW_OK; KW_NOTFOUND, or a read's state, without a message
+ */
+kw_status kw_pid_entry(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t ns, int32_t pid,
+		       uint64_t *ret_entry);
+
+/**
+ * Find the processes of the process list whose place in the PID table, or whose struct pid, a dump lacks.
+ *
+ * @param pid  only that one; 0: all
+ * @param ret  set to an array, in the order of PIDs, that the caller frees with free(); NULL when there is none
+ * @return KW_OK; else the list could not be walked to its end, and what was found before is there all the same
+ */
+kw_status kw_task_list_rest(kw_ctx *ctx, const struct kw_kernel *kernel, int32_t pid,
+			    struct kw_task_ref **ret, size_t *ret_nr);
+
+/** True for what a read says of memory that a dump lacks: KW_EXCLUDED and KW_FAILED. */
+static inline bool kw_is_lacking(kw_status status)
+{
+	return status == KW_EXCLUDED || status == KW_FAILED;
+}
+
 /** Called with the address of each thread's task_struct; false stops. */
 typedef bool (*kw_thread_fn)(kw_ctx *ctx, uint64_t task, void *arg);
 
 /**
- * Visit the threads of a process in the order of their creation, the leader first.
+ * Visit the threads of a process in the order of their creation, the leader first: it at least where a dump lacks the
+ * list.
  *
  * @param leader  address of the leader's task_struct
  * @return KW_OK, a read's state, or KW_FORMAT for a cyclic or endless list; threads before the damage were visited

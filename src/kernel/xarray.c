@@ -45,6 +45,7 @@ static void note_damage(struct kw_xa_walk *walk, kw_status status)
 {
 	if (!walk->damaged++)
 		walk->damage = status;
+	walk->lacking += status == KW_EXCLUDED || status == KW_FAILED;
 }
 
 kw_status kw_xa_begin(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t limit,
@@ -56,7 +57,7 @@ kw_status kw_xa_begin(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head
 	walk->layout = &kernel->task;
 	walk->limit = limit;
 	walk->depth = 0;
-	walk->damaged = 0;
+	walk->damaged = walk->lacking = 0;
 	walk->damage = KW_OK;
 	walk->single = 0;
 	if (1U << walk->layout->chunk_shift > KW_XA_MAX_SLOTS)

@@ -27,6 +27,7 @@ struct kw_xa_walk {
 	uint64_t limit; /* indices from here on are not visited */
 	unsigned int depth;
 	uint64_t damaged; /* nodes that could not be read or are none, and what stands in the place of one */
+	uint64_t lacking; /* of these, those that a dump lacks */
 	kw_status damage; /* state of the first of them */
 	uint64_t single;  /* entry of an array that has no nodes, 0 when none or done */
 	struct kw_xa_level level[KW_XA_MAX_LEVELS];

@@ -148,7 +148,8 @@ const struct kw_segment *kw_memory_physical(const struct kw_memory *memory, size
  *
  * @param budget  lowered by that; set it to KW_SCAN_BUDGET before the first segment
  */
-uint64_t kw_memory_scannable(const struct kw_memory *memory, const struct kw_segment *segment, uint64_t *budget);
+uint64_t kw_memory_scannable(const struct kw_memory *memory, const struct kw_segment *segment,
+			     uint64_t *budget);
 
 /** For kw_memory_scannable(): at the first segment, twice the size of the file. */
 #define KW_SCAN_BUDGET UINT64_MAX
@@ -160,6 +161,17 @@ uint64_t kw_memory_scannable(const struct kw_memory *memory, const struct kw_seg
  * as much).
  */
 kw_status kw_scan_phys(kw_ctx *ctx, uint64_t paddr, void *buf, size_t len);
+
+/** What stands in place of a page that kw_scan_around() could not have: begins neither a text nor a table of anything. */
+#define KW_SCAN_GAP 0xff
+
+/**
+ * As kw_scan_phys(), but go around pages that a dump has left out or lost: their bytes are KW_SCAN_GAP. For searches
+ * alone, whose finds are read again.
+ *
+ * @return how many bytes could not be had
+ */
+size_t kw_scan_around(kw_ctx *ctx, uint64_t paddr, void *buf, size_t len);
 
 /** Pointer into a mapping by physical address, or NULL. */
 const void *kw_view_phys(kw_ctx *ctx, uint64_t paddr, size_t len);

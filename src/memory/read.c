@@ -263,6 +263,27 @@ kw_status kw_scan_phys(kw_ctx *ctx, uint64_t paddr, void *buf, size_t len)
 	return KW_OK;
 }
 
+size_t kw_scan_around(kw_ctx *ctx, uint64_t paddr, void *buf, size_t len)
+{
+	uint8_t *to = buf;
+	size_t missing = 0;
+
+	if (kw_scan_phys(ctx, paddr, buf, len) == KW_OK)
+		return 0;
+	while (len) {
+		size_t part = min_u64(len, PAGE_BYTES - paddr % PAGE_BYTES);
+
+		if (kw_scan_phys(ctx, paddr, to, part) != KW_OK) {
+			memset(to, KW_SCAN_GAP, part);
+			missing += part;
+		}
+		paddr += part;
+		to += part;
+		len -= part;
+	}
+	return missing;
+}
+
 const void *kw_fetch(kw_ctx *ctx, uint64_t addr, size_t len, void *scratch, kw_status *ret_status)
 {
 	const void *found = ctx->reader->memory->once ? NULL : view(ctx, addr, len);

@@ -504,7 +504,7 @@ static kw_status walk_all(kw_query *q)
 	struct kw_pid_walk walk;
 	unsigned int nr;
 	uint64_t ns = q->pid_ns.address ? q->pid_ns.address : q->kernel->globals.init_pid_ns;
-	kw_status status = kw_pid_walk_begin_in(q->ctx, q->kernel, ns, &walk);
+	kw_status status = kw_task_walk_begin(q->ctx, q->kernel, ns, &walk);
 
 	if (status)
 		return kw_fail(q->ctx, KW_UNREADABLE, "%s: %s", kw_memory_name(q->ctx->target->memory),
@@ -521,6 +521,8 @@ static kw_status walk_all(kw_query *q)
 		kw_query_damage(q, walk.damage);
 	if (walk.xa.damaged)
 		kw_query_damage(q, walk.xa.damage);
+	q->counts.listed = walk.nr_listed;
+	kw_pid_walk_end(&walk);
 	q->counts.damaged += walk.damaged + walk.xa.damaged - !!walk.damaged - !!walk.xa.damaged;
 	return KW_OK;
 }

@@ -131,26 +131,35 @@ bool kallsyms_search_tokens(const uint8_t *bytes, size_t len, uint64_t addr, str
 	return false;
 }
 
-static bool search_pieces(kw_ctx *ctx, uint64_t start, uint64_t size, uint8_t *bytes,
+/* The image is one piece of physical memory. */
+static uint64_t image_paddr(kw_ctx *ctx, uint64_t addr)
+{
+	return addr - KERNEL_MAP + ctx->target->symbols->map.phys_base;
+}
+
+/* *missing: raised by the bytes of the image that could not be had. */
+static bool search_pieces(kw_ctx *ctx, uint64_t start, uint64_t size, uint8_t *bytes, uint64_t *missing,
 			  struct kallsyms_tables *ret)
 {
-	uint64_t paddr = start - KERNEL_MAP + ctx->target->symbols->map.phys_base;
+	uint64_t paddr = image_paddr(ctx, start);
 
 	/* Pieces overlap by the longest table. */
 	for (uint64_t at = 0; at < size; at += CHUNK) {
 		size_t len = size - at < CHUNK + TABLE_MAX ? size - at : CHUNK + TABLE_MAX;
+		size_t gaps = kw_scan_around(ctx, paddr + at, bytes, len);
 
-		if (kw_scan_phys(ctx, paddr + at, bytes, len) == KW_OK &&
-		    kallsyms_search_tokens(bytes, len, start + at, ret))
+		*missing += gaps < CHUNK ? gaps : CHUNK;
+		if (gaps < len && kallsyms_search_tokens(bytes, len, start + at, ret))
 			return true;
 	}
 	return false;
 }
 
-static bool search_image(kw_ctx *ctx, uint64_t start, uint64_t size, struct kallsyms_tables *ret)
+static bool search_image(kw_ctx *ctx, uint64_t start, uint64_t size, uint64_t *missing,
+			 struct kallsyms_tables *ret)
 {
 	uint8_t *bytes = malloc(CHUNK + TABLE_MAX);
-	bool found = bytes && search_pieces(ctx, start, size, bytes, ret);
+	bool found = bytes && search_pieces(ctx, start, size, bytes, missing, ret);
 
 	free(bytes);
 	return found;
@@ -266,7 +275,7 @@ static bool find_offsets(kw_ctx *ctx, uint64_t start, uint64_t size, struct kall
 	       in_image(ret->offsets + (uint64_t)(int32_t)first, start, size);
 }
 
-/* Bytes of the image: a view, or a copy, which *copy is then set to. */
+/* Bytes of the image: a view, or a copy, which *copy is then set to. Pages that a dump lacks are gaps in it. */
 static const uint8_t *get_bytes(kw_ctx *ctx, uint64_t addr, size_t len, uint8_t **copy)
 {
 	const uint8_t *view = kw_view(ctx, addr, len);
@@ -274,7 +283,9 @@ static const uint8_t *get_bytes(kw_ctx *ctx, uint64_t addr, size_t len, uint8_t 
 	if (view)
 		return view;
 	*copy = malloc(len);
-	return *copy && kw_read(ctx, addr, *copy, len) == KW_OK ? *copy : NULL;
+	if (*copy && kw_read(ctx, addr, *copy, len) != KW_OK)
+		kw_scan_around(ctx, image_paddr(ctx, addr), *copy, len);
+	return *copy;
 }
 
 static bool search_below_tokens(kw_ctx *ctx, uint64_t start, uint64_t size, struct kallsyms_tables *ret)
@@ -296,11 +307,17 @@ kw_status kallsyms_search(kw_ctx *ctx, uint64_t image_start, uint64_t image_size
 			  struct kallsyms_tables *ret)
 {
 	struct kallsyms_tables tables;
-	uint64_t skip = from - image_start;
+	uint64_t skip = from - image_start, missing = 0;
 
-	if (skip >= image_size || !search_image(ctx, from, image_size - skip, &tables) ||
-	    !search_below_tokens(ctx, image_start, image_size, &tables))
-		return kw_fail(ctx, KW_NOTFOUND, "kallsyms: no such tables in the kernel image");
-	*ret = tables;
-	return KW_OK;
+	if (skip < image_size && search_image(ctx, from, image_size - skip, &missing, &tables) &&
+	    search_below_tokens(ctx, image_start, image_size, &tables)) {
+		*ret = tables;
+		return KW_OK;
+	}
+	if (missing)
+		return kw_fail(
+			ctx, KW_NOTFOUND,
+			"kallsyms: no such tables in the kernel image, of which %llu KiB are not there",
+			(unsigned long long)(missing >> 10));
+	return kw_fail(ctx, KW_NOTFOUND, "kallsyms: no such tables in the kernel image");
 }

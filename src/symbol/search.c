@@ -115,7 +115,7 @@ static bool search_image(struct search *search, const struct kernel_image *image
 	for (uint64_t left = image->size; left > PIECE; left -= PIECE) {
 		uint64_t paddr = image->paddr + left - PIECE - 8;
 
-		if (kw_scan_phys(search->ctx, paddr, piece, PIECE + 8) == KW_OK &&
+		if (kw_scan_around(search->ctx, paddr, piece, PIECE + 8) < PIECE + 8 &&
 		    follow_pointers(search, piece, PIECE + 8, direct_map))
 			return true;
 	}

@@ -52,6 +52,20 @@ Test(kernel_open, without_vmcoreinfo)
 	g.ctx = NULL;
 }
 
+/* A page of the image that a dump lacks, for it held zeros or was free, is no obstacle to finding tables around it. */
+Test(kernel_open, image_with_gaps)
+{
+	g = given_config(&(struct kernel_config){
+		.style = "5.10", .tasks = "1 a\n2 b\n", .no_vmcoreinfo = true, .variables = "spare 4096\n" });
+	kernel_exclude(g.k, kernel_symbol(g.k, "spare"));
+	for (int form = KERNEL_ELF_PHYSICAL; form <= KERNEL_ELF_VIRTUAL; form++) {
+		given_open(&g, form);
+		expect_rows(&g, KW_OK, "1 a\n2 b\n", .columns = "pid,comm");
+		kw_free(g.ctx);
+	}
+	g.ctx = NULL;
+}
+
 /* kallsyms of 2,000 symbols is what the search wants: a small kernel without VMCOREINFO has no symbols. */
 Test(kernel_open, without_symbols)
 {

@@ -232,6 +232,7 @@ Test(query_run, no_process_list)
 		}
 	g = given_tasks(NULL, "1 a\n");
 	kernel_exclude(g.k, kernel_symbol(g.k, "init_pid_ns"));
+	kernel_exclude(g.k, kernel_symbol(g.k, "init_task"));
 	given_open(&g, KERNEL_ELF_PHYSICAL);
 	expect_rows(&g, KW_UNREADABLE, "", .columns = "pid");
 	expect_rows(&g, KW_INCOMPLETE, "", .columns = "pid", .pids = "1");
