@@ -8,40 +8,12 @@
 
 #include <kwalk/symbol.h>
 
+#include "kernel/global.h"
 #include "kernel/task_walk.h"
 #include "memory/memory.h"
 #include "util/error.h"
 
 #define MAX_EXPR 2048
-
-/* BTF describes no plain variables: the types of those that people ask for most. */
-static const struct {
-	const char *symbol, *type;
-} known_globals[] = {
-	{ "init_task", "struct task_struct" },
-	{ "init_pid_ns", "struct pid_namespace" },
-	{ "init_uts_ns", "struct uts_namespace" },
-	{ "init_user_ns", "struct user_namespace" },
-	{ "init_net", "struct net" },
-	{ "init_mm", "struct mm_struct" },
-	{ "init_cred", "struct cred" },
-	{ "init_css_set", "struct css_set" },
-	{ "init_nsproxy", "struct nsproxy" },
-	{ "cgrp_dfl_root", "struct cgroup_root" },
-	{ "modules", "struct list_head" },
-	{ "jiffies", "long unsigned int" },
-	{ "jiffies_64", "u64" },
-	{ "nr_threads", "int" },
-	{ "total_forks", "long unsigned int" },
-	{ "max_pfn", "long unsigned int" },
-	{ "nr_cpu_ids", "unsigned int" },
-	{ "pid_max", "int" },
-	{ "panic_timeout", "int" },
-	{ "runqueues", "struct rq" },
-	{ "kernel_cpustat", "struct kernel_cpustat" },
-	{ "kstat", "struct kernel_stat" },
-	{ "tick_cpu_sched", "struct tick_sched" },
-};
 
 struct parser {
 	kw_ctx *ctx;
@@ -104,11 +76,10 @@ static size_t name_length(const char *at)
 
 static kw_status known_type(struct parser *p, const char *symbol)
 {
-	if (p->type)
-		return KW_OK;
-	for (size_t i = 0; i < sizeof(known_globals) / sizeof(known_globals[0]); i++)
-		if (strcmp(known_globals[i].symbol, symbol) == 0)
-			return kw_type_find(p->ctx, known_globals[i].type, &p->type);
+	kw_status status = p->type ? KW_OK : kw_global_type(p->ctx, symbol, &p->type);
+
+	if (status != KW_INVALID)
+		return status;
 	return kw_fail(p->ctx, KW_INVALID,
 		       "the type of \"%s\" is not known: BTF has none for variables; say it, as in "
 		       "'(struct list_head)%s'",

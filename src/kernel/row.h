@@ -40,7 +40,7 @@ struct kw_row {
 	kw_ctx *ctx;
 	const struct kw_kernel *kernel;
 	uint64_t task;	/* address of the task_struct; in other sources of the row's object */
-	uint32_t index; /* number of the row's CPU, interrupt, ... in sources that have one */
+	uint64_t index; /* number of the row's CPU, interrupt, ... in sources that have one */
 	uint32_t cpu; /* in sources with a row for each CPU of a thing; the process's ID where it has the thing */
 	uint64_t run;	 /* number of the run: what was kept in another may be out of date */
 	uint64_t serial; /* number of the row, never 0: what was found for another is not this one's */

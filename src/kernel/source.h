@@ -54,7 +54,7 @@ struct kw_field_group {
 	}
 
 /** Called with each row: what goes to row->task, row->index and row->cpu. False stops. */
-typedef bool (*kw_take_row)(uint64_t object, uint32_t index, uint32_t cpu, void *arg);
+typedef bool (*kw_take_row)(uint64_t object, uint64_t index, uint32_t cpu, void *arg);
 
 /**
  * Find the rows of one task; a row's `cpu` is `pid`.

@@ -160,7 +160,7 @@ struct first_row {
 	bool found;
 };
 
-static bool take_first(uint64_t object, uint32_t index, uint32_t cpu, void *arg)
+static bool take_first(uint64_t object, uint64_t index, uint32_t cpu, void *arg)
 {
 	struct first_row *first = arg;
 

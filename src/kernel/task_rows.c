@@ -14,7 +14,7 @@ struct taking {
 	bool stopped;
 };
 
-static bool take_on(uint64_t object, uint32_t index, uint32_t pid, void *arg)
+static bool take_on(uint64_t object, uint64_t index, uint32_t pid, void *arg)
 {
 	struct taking *t = arg;
 

@@ -632,6 +632,7 @@ kw_status kw_query_assemble(kw_ctx *ctx, struct kw_program *program, const struc
 				       .lets = options->lets,
 				       .rates = options->no_rates ? NULL : &program->rates,
 				       .scalars = &program->scalars,
+				       .places = &program->places,
 				       .nesting = program->depth };
 	status = set_rows(&a);
 	if (!status)

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <kwalk/symbol.h>
-
 #include "query/pattern.h"
 #include "query/scalar.h"
 #include "query/walker.h"
@@ -107,23 +105,6 @@ static struct kw_expr *truth(struct kw_binder *b, const struct kw_node *node)
 	return e;
 }
 
-static struct kw_expr *symbol(struct kw_binder *b, const struct kw_node *node)
-{
-	struct kw_expr *e = kw_bind_new(b, KW_EXPR_CONST);
-	uint64_t address;
-
-	if (!e)
-		return NULL;
-	if (kw_symbol_address(b->ctx, node->text, &address) != KW_OK) {
-		kw_program_fail_at(b->ctx, b->text, node->at);
-		return NULL;
-	}
-	e->type = KW_VAL_ADDRESS;
-	e->display = KW_SHOW_HEX;
-	e->value = (struct kw_value){ .type = KW_VAL_ADDRESS, .u = address };
-	return e;
-}
-
 /* Names */
 
 /* True for one of some words, which blanks separate. */
@@ -198,6 +179,8 @@ static struct kw_expr *field(struct kw_binder *b, const struct kw_binding *bindi
 		type = kw_type_strip(b->ctx, binding->path.type);
 		if (type->kind == KW_TYPE_ENUM)
 			e->enumeration = type;
+		if (e->type == KW_VAL_ADDRESS)
+			kw_set_pointee(b->ctx, e, type);
 	}
 	e->next_field = b->fields;
 	b->fields = e;
@@ -293,6 +276,11 @@ static const struct kw_alias *find_alias(const struct kw_alias *alias, const cha
 	return alias;
 }
 
+bool kw_has_name(const struct kw_binder *b, const char *name)
+{
+	return find_alias(b->aliases, name) || find_alias(b->lets, name);
+}
+
 /* What top calls %CPU is the rate of a task's time. */
 static bool is_cpu_time(const struct kw_binder *b, const struct kw_node *node)
 {
@@ -318,7 +306,7 @@ static struct kw_expr *cpu_time(struct kw_binder *b, const struct kw_node *node)
 	return kw_bind_call(b, rate);
 }
 
-static struct kw_expr *bind_member(struct kw_binder *b, const struct kw_node *node)
+static struct kw_expr *row_member(struct kw_binder *b, const struct kw_node *node)
 {
 	struct kw_binding binding;
 
@@ -326,46 +314,6 @@ static struct kw_expr *bind_member(struct kw_binder *b, const struct kw_node *no
 		return field(b, &binding);
 	kw_program_fail_at(b->ctx, b->text, node->at);
 	return NULL;
-}
-
-static struct kw_expr *bind_name(struct kw_binder *b, const struct kw_node *node)
-{
-	const struct kw_field_group *group;
-	const struct kw_alias *alias;
-	struct kw_binding binding;
-
-	if (is_word(b, node->text))
-		return text(b, node->text, node->text_len);
-	alias = find_alias(b->aliases, node->text);
-	if (alias)
-		return bind_alias(b, alias, false);
-	alias = find_alias(b->lets, node->text);
-	if (alias)
-		return bind_alias(b, alias, true);
-	if (strncmp(node->text, "system.", 7) == 0 &&
-	    (!b->root || strcmp(b->root->source->pub.name, "system") != 0))
-		return kw_bind_system(b, node, node->text + 7);
-	if (b->grouping)
-		return kw_bind_fail(
-			b, node->at,
-			"\"%s\" is neither what the rows are grouped by nor inside count(), sum(), "
-			"min(), max(), avg(), p50() or p99()",
-			node->text);
-	if (!b->root)
-		return unknown_name(b, node);
-	/* Of a structure that was named, members need not be called so. */
-	if (kw_walker_is(b->root->source->pub.name))
-		return kw_source_field(b->root->source, node->text, &group)
-			       ? (kw_bind(b->ctx, b->root, node->text, &binding), field(b, &binding))
-			       : bind_member(b, node);
-	if (!strpbrk(node->text, ".[>"))
-		return kw_bind(b->ctx, b->root, node->text, &binding) == KW_OK ? field(b, &binding)
-		       : is_cpu_time(b, node)				       ? cpu_time(b, node)
-									       : unknown_name(b, node);
-	if (!b->root->type)
-		return kw_bind_fail(b, node->at, "rows of %s are no structures: they have no members",
-				    b->root->source->pub.name);
-	return bind_member(b, node);
 }
 
 /* In a grouped query an expression that the rows are grouped by is a value of the group. */
@@ -387,11 +335,88 @@ static struct kw_expr *bind_key(struct kw_binder *b, const struct kw_node *node)
 		e->type = binding->column.type;
 		e->unit = binding->column.unit;
 		e->display = binding->column.display;
+		if (binding->expr) {
+			e->object = binding->expr->object;
+			e->stars = binding->expr->stars;
+		} else if (!binding->def && e->type == KW_VAL_ADDRESS) {
+			kw_set_pointee(b->ctx, e, binding->path.type);
+		}
 		e->words = binding->def ? words_of(&binding->def->pub) : NULL;
 		e->binding = &b->grouping->key_bindings[i];
 		return e;
 	}
 	return NULL;
+}
+
+/* In front of everything else: what select, let or param gave a name to. */
+static struct kw_expr *bind_given(struct kw_binder *b, const struct kw_node *node)
+{
+	const struct kw_alias *alias = find_alias(b->aliases, node->text);
+
+	return alias ? bind_alias(b, alias, false) : bind_alias(b, find_alias(b->lets, node->text), true);
+}
+
+/* NAME.member, where the name was given to a pointer: *ret stays NULL when it was not. False with the error set. */
+static bool bind_behind_name(struct kw_binder *b, const struct kw_node *node, struct kw_expr **ret)
+{
+	struct kw_node head = *node;
+	struct kw_expr *e;
+	char *name;
+
+	head.text_len = strcspn(node->text, ".[-");
+	head.text = name = kw_arena_copy(b->arena, node->text, head.text_len);
+	if (!name)
+		return kw_fail_nomem(b->ctx) == KW_OK;
+	if (!node->text[head.text_len])
+		return true;
+	e = b->grouping ? bind_key(b, &head) : NULL;
+	if (!e && !kw_has_name(b, name))
+		return true;
+	if (!e)
+		e = bind_given(b, &head);
+	if (e && e->object)
+		*ret = e = kw_bind_behind(b, node, e, node->text + head.text_len);
+	return e;
+}
+
+static struct kw_expr *bind_name(struct kw_binder *b, const struct kw_node *node)
+{
+	const struct kw_field_group *group;
+	struct kw_binding binding;
+	struct kw_expr *e = NULL;
+
+	if (is_word(b, node->text))
+		return text(b, node->text, node->text_len);
+	if (kw_has_name(b, node->text))
+		return bind_given(b, node);
+	if (!bind_behind_name(b, node, &e) || e)
+		return e;
+	if (strncmp(node->text, "system.", 7) == 0 &&
+	    (!b->root || strcmp(b->root->source->pub.name, "system") != 0))
+		return kw_bind_system(b, node, node->text + 7);
+	if (b->grouping)
+		return kw_bind_fail(
+			b, node->at,
+			"\"%s\" is neither what the rows are grouped by nor inside count(), sum(), "
+			"min(), max(), avg(), p50() or p99()",
+			node->text);
+	if (!b->root)
+		return unknown_name(b, node);
+	if (kw_is_row(b, node->text) && !kw_source_field(b->root->source, node->text, &group))
+		return kw_bind_row(b, node);
+	/* Of a structure that was named, members need not be called so. */
+	if (kw_walker_is(b->root->source->pub.name))
+		return kw_source_field(b->root->source, node->text, &group)
+			       ? (kw_bind(b->ctx, b->root, node->text, &binding), field(b, &binding))
+			       : row_member(b, node);
+	if (!strpbrk(node->text, ".[>"))
+		return kw_bind(b->ctx, b->root, node->text, &binding) == KW_OK ? field(b, &binding)
+		       : is_cpu_time(b, node)				       ? cpu_time(b, node)
+									       : unknown_name(b, node);
+	if (!b->root->type)
+		return kw_bind_fail(b, node->at, "rows of %s are no structures: they have no members",
+				    b->root->source->pub.name);
+	return row_member(b, node);
 }
 
 static struct kw_expr *is_absent(struct kw_binder *b, const struct kw_node *node)
@@ -413,15 +438,20 @@ static struct kw_expr *bind(struct kw_binder *b, const struct kw_node *node)
 	case KW_NODE_BOOL:
 	case KW_NODE_ABSENT: return truth(b, node);
 	case KW_NODE_NAME: return bind_name(b, node);
-	case KW_NODE_SYMBOL: return symbol(b, node);
+	case KW_NODE_SYMBOL: return kw_bind_symbol(b, node);
+	case KW_NODE_CAST: return kw_bind_cast(b, node);
+	case KW_NODE_MEMBER: return kw_bind_member(b, node);
 	case KW_NODE_CALL: return kw_bind_call(b, node);
 	case KW_NODE_IN: return kw_bind_in(b, node);
 	case KW_NODE_IS_ABSENT: return is_absent(b, node);
 	case KW_NODE_UNARY:
+		if (node->op == '*')
+			return kw_bind_deref(b, node);
+		break;
 	case KW_NODE_BINARY:
-	case KW_NODE_COND: return kw_bind_operator(b, node);
-	default: return kw_bind_fail(b, node->at, "casts and members of expressions are not known here");
+	case KW_NODE_COND: break;
 	}
+	return kw_bind_operator(b, node);
 }
 
 struct kw_expr *kw_bind_node(struct kw_binder *b, const struct kw_node *node)

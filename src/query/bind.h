@@ -57,6 +57,7 @@ struct kw_binder {
 	struct kw_grouping *grouping; /* NULL: names are those of rows */
 	struct kw_rate **rates;	      /* NULL: there is no sample before */
 	struct kw_scalar **scalars;
+	struct kw_place **places;
 	unsigned int nesting;	    /* how many queries this one is inside of */
 	const struct kw_expr *hint; /* the other side of the comparison */
 	struct kw_expr *fields;	    /* of the expression under way */
@@ -98,6 +99,40 @@ struct kw_expr *kw_bind_operator(struct kw_binder *b, const struct kw_node *node
 struct kw_expr *kw_bind_in(struct kw_binder *b, const struct kw_node *node);
 struct kw_expr *kw_bind_aggregate(struct kw_binder *b, const struct kw_node *node,
 				  enum kw_aggregate_kind kind);
+
+/* bind_place.c and bind_cast.c */
+
+#define KW_MAX_STARS 8 /* of a pointer's type */
+
+struct kw_expr *kw_bind_symbol(struct kw_binder *b, const struct kw_node *node);
+struct kw_expr *kw_bind_member(struct kw_binder *b, const struct kw_node *node);
+struct kw_expr *kw_bind_deref(struct kw_binder *b, const struct kw_node *node);
+struct kw_expr *kw_bind_cast(struct kw_binder *b, const struct kw_node *node);
+struct kw_expr *kw_bind_per_cpu(struct kw_binder *b, const struct kw_node *node);
+struct kw_expr *kw_bind_new_address(struct kw_binder *b, enum kw_expr_op op);
+struct kw_expr *kw_bind_plain_symbol(struct kw_binder *b, const struct kw_node *node, const char *name);
+
+/** Bind the row's own object; kw_is_row() tells whether this is its name. */
+struct kw_expr *kw_bind_row(struct kw_binder *b, const struct kw_node *node);
+bool kw_is_row(const struct kw_binder *b, const char *name);
+
+/** Bind what a path behind a pointer leads to: ".member", "->member", "[N]". */
+struct kw_expr *kw_bind_behind(struct kw_binder *b, const struct kw_node *node, struct kw_expr *pointer,
+			       const char *path);
+
+/** Bind an address: a pointer's value, or where a structure lies that is named. */
+struct kw_expr *kw_bind_address(struct kw_binder *b, const struct kw_node *node);
+
+/** Take over what a pointer's type tells of what it leads to. */
+void kw_set_pointee(kw_ctx *ctx, struct kw_expr *e, const struct kw_type *pointer);
+
+bool kw_type_is_char(const struct kw_type *type);
+
+/** Tell whether this is an address of chars. */
+bool kw_is_string_pointer(kw_ctx *ctx, const struct kw_expr *e);
+
+/** Tell whether select, let or param gave this name to something. */
+bool kw_has_name(const struct kw_binder *b, const char *name);
 
 /* Classes of types: what may be used where. */
 

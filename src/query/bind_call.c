@@ -105,11 +105,12 @@ static struct kw_expr *unknown_function(struct kw_binder *b, const struct kw_nod
 		kw_nearest_offer(&nearest, functions[i].name);
 	for (size_t i = 0; i < NR_AGGREGATES; i++)
 		kw_nearest_offer(&nearest, aggregates[i]);
+	kw_nearest_offer(&nearest, "per_cpu");
 	kw_nearest_text(&nearest, near, sizeof(near));
 	return kw_bind_fail(
 		b, node->at, "unknown function \"%s\"%s", node->text,
 		*near ? near
-		      : "; there are hex, str, len, age, sym, abs, rate, delta, and of groups count, sum, min, max, avg, "
+		      : "; there are hex, str, len, age, sym, abs, rate, delta, per_cpu, and of groups count, sum, min, max, avg, "
 			"p50, p99");
 }
 
@@ -219,6 +220,8 @@ static struct kw_expr *function(struct kw_binder *b, const struct kw_node *node,
 		e->unit = e->a->unit;
 		e->display = e->a->display;
 	}
+	if (f->op == KW_EXPR_STR && kw_is_string_pointer(b->ctx, e->a))
+		e->op = KW_EXPR_STRING;
 	if (f->op == KW_EXPR_AGE)
 		b->uses |= KW_USES_CLOCK;
 	if (f->op == KW_EXPR_RATE || f->op == KW_EXPR_DELTA)
@@ -233,7 +236,9 @@ struct kw_expr *kw_bind_call(struct kw_binder *b, const struct kw_node *node)
 	struct kw_expr *e = NULL;
 
 	b->hint = NULL;
-	if (node->query) {
+	if (strcmp(node->text, "per_cpu") == 0) {
+		e = kw_bind_per_cpu(b, node);
+	} else if (node->query) {
 		e = kw_bind_subquery(b, node);
 	} else if (kw_aggregate_find(node->text, &kind)) {
 		e = kw_bind_aggregate(b, node, kind);

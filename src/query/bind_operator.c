@@ -205,6 +205,8 @@ static struct kw_expr *arithmetic(struct kw_binder *b, const struct kw_node *nod
 		return kw_bind_fail(b, node->b->first, "division by zero");
 	if (e->type == KW_VAL_ADDRESS)
 		e->display = KW_SHOW_HEX;
+	if (e->a->type == KW_VAL_ADDRESS && e->b->type == KW_VAL_ADDRESS)
+		e->display = KW_SHOW_PLAIN;
 	return settle_product(b, e) ? e : NULL;
 }
 

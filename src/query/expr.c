@@ -16,6 +16,7 @@
 
 #include "kernel/field_table.h"
 #include "query/pattern.h"
+#include "query/place.h"
 #include "query/rate.h"
 #include "query/scalar.h"
 #include "query/watch.h"
@@ -433,6 +434,13 @@ static void with_one(const struct kw_expr *e, struct kw_eval *env, struct kw_val
 	case KW_EXPR_DELTA:
 	case KW_EXPR_RATE: grow(e, env, &a, out); break;
 	case KW_EXPR_IS_NEW: look_for(e, env, &a, out); break;
+	case KW_EXPR_PLACE:
+	case KW_EXPR_READ:
+	case KW_EXPR_STRING:
+	case KW_EXPR_POINTER:
+	case KW_EXPR_TRUNCATE:
+	case KW_EXPR_ENUMERATOR:
+	case KW_EXPR_PER_CPU: kw_place_eval(e, env, &a, out); break;
 	default:
 		if (e->b)
 			with_two(e, env, &a, out);
@@ -441,11 +449,20 @@ static void with_one(const struct kw_expr *e, struct kw_eval *env, struct kw_val
 	}
 }
 
+static void give_object(const struct kw_row *row, struct kw_value *out)
+{
+	if (row && row->task)
+		*out = (struct kw_value){ .type = KW_VAL_ADDRESS, .u = row->task };
+	else
+		kw_set_absent(out, KW_ABSENT_NOT_APPLICABLE);
+}
+
 void kw_expr_eval(const struct kw_expr *e, struct kw_eval *env, struct kw_value *out)
 {
 	switch (e->op) {
 	case KW_EXPR_CONST: *out = e->value; break;
 	case KW_EXPR_SCALAR: *out = e->scalar->value; break;
+	case KW_EXPR_ROW: give_object(env->row, out); break;
 	case KW_EXPR_FIELD:
 	case KW_EXPR_SLOT: *out = env->values[e->slot]; break;
 	case KW_EXPR_AND:

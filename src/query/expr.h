@@ -15,6 +15,7 @@
 
 struct kw_binding; /* query/stage.h */
 struct kw_pattern; /* query/pattern.h */
+struct kw_place;   /* query/place.h */
 struct kw_watch;   /* query/watch.h */
 struct kw_rate;	   /* query/rate.h */
 struct kw_scalar;  /* query/scalar.h */
@@ -58,6 +59,15 @@ enum kw_expr_op {
 	KW_EXPR_RATE,  /* the same in a second */
 	KW_EXPR_SCALAR, /* of another query, which has run already */
 	KW_EXPR_IS_NEW, /* the task of ID a and start b was not there in the sample before */
+	KW_EXPR_ROW,	/* the address of the row's object */
+	/* Of an address a: query/place.h */
+	KW_EXPR_PLACE,	    /* the address that a path leads to */
+	KW_EXPR_READ,	    /* the value that lies there */
+	KW_EXPR_STRING,	    /* the string at a */
+	KW_EXPR_POINTER,    /* a itself, as an address */
+	KW_EXPR_TRUNCATE,   /* the lowest `value.u` bits of a */
+	KW_EXPR_ENUMERATOR, /* the name that a number has in an enum */
+	KW_EXPR_PER_CPU,    /* where CPU a has the per-CPU variable at b, or at the offset `value.u` */
 };
 
 struct kw_expr {
@@ -67,6 +77,8 @@ struct kw_expr {
 	enum kw_display display;
 	const char *words; /* a text that is one of these: what a bare name may stand for, or NULL */
 	const struct kw_type *enumeration; /* a text that is one of its enumerators, or NULL */
+	const struct kw_type *object; /* of an address: what it leads to, or NULL when that is not known */
+	unsigned int stars;	      /* and through how many pointers, this one among them; from 1 on */
 	struct kw_expr *a, *b, *c;
 	struct kw_expr **items;
 	size_t nr_items;
@@ -77,6 +89,8 @@ struct kw_expr {
 	struct kw_rate *rate;
 	const struct kw_scalar *scalar;
 	const struct kw_watch *watch;
+	struct kw_place *place;
+	const struct kw_kernel *kernel;
 	struct kw_expr *next_field; /* of all fields in the expression */
 };
 

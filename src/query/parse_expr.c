@@ -12,7 +12,7 @@
  *     << >>
  *     + -
  *     * / %
- *     - (TYPE)
+ *     - * (TYPE)
  *     .member ->member [index]
  */
 #include <ctype.h>
@@ -260,17 +260,47 @@ static void take_type(struct kw_parser *p, struct kw_node *node)
 	node->text_len = len;
 }
 
+/* Words that are types by themselves. */
+static bool at_type_word(const struct kw_parser *p)
+{
+	static const char *const words[] = { "u8",  "u16",  "u32",   "u64",  "s8",   "s16",    "s32", "s64",
+					     "int", "char", "short", "long", "bool", "size_t", "void" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (kw_token_is(&p->token, words[i]))
+			return true;
+	return false;
+}
+
+/* At a parenthesis: whether a cast begins here. (NAME *) can be nothing else. */
+static bool at_cast(const struct kw_parser *p)
+{
+	struct kw_parser ahead = *p;
+	bool is_type;
+
+	kw_parser_advance(&ahead);
+	is_type = at_type(&ahead) || at_type_word(&ahead);
+	while (!ahead.failed && ahead.token.kind == KW_TOKEN_NAME)
+		kw_parser_advance(&ahead);
+	if (is_type || !kw_parser_at_mark(&ahead, '*'))
+		return is_type;
+	while (kw_parser_at_mark(&ahead, '*'))
+		kw_parser_advance(&ahead);
+	return kw_parser_at_mark(&ahead, ')');
+}
+
 static struct kw_node *unary(struct kw_parser *p);
 
 static struct kw_node *parenthesis(struct kw_parser *p)
 {
 	const char *from = p->token.at;
+	bool is_cast = at_cast(p);
 	struct kw_node *node;
 
 	if (!kw_parser_enter(p))
 		return NULL;
 	kw_parser_advance(p);
-	if (at_type(p)) {
+	if (is_cast) {
 		node = new_node(p, KW_NODE_CAST, from);
 		if (node)
 			take_type(p, node);
@@ -347,12 +377,12 @@ static struct kw_node *unary(struct kw_parser *p)
 {
 	struct kw_node *node;
 
-	if (!kw_parser_at_mark(p, '-'))
+	if (!kw_parser_at_mark(p, '-') && !kw_parser_at_mark(p, '*'))
 		return kw_parse_key(p);
 	node = new_node(p, KW_NODE_UNARY, p->token.at);
 	if (!node || !kw_parser_enter(p))
 		return NULL;
-	node->op = '-';
+	node->op = p->token.mark;
 	kw_parser_advance(p);
 	node->a = unary(p);
 	kw_parser_leave(p);

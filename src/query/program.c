@@ -8,6 +8,7 @@
 
 #include "query/parser.h"
 #include "query/pattern.h"
+#include "query/place.h"
 #include "query/rate.h"
 #include "query/scalar.h"
 #include "util/error.h"
@@ -18,6 +19,7 @@ void kw_program_free(struct kw_program *program)
 		return;
 	kw_op_deinit(program->ops);
 	kw_scalars_deinit(program->scalars);
+	kw_places_deinit(program->places);
 	for (struct kw_rate *rate = program->rates; rate; rate = rate->next)
 		kw_rate_deinit(rate);
 	for (size_t i = 0; i < program->patterns.nr; i++)

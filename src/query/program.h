@@ -16,6 +16,7 @@ struct kw_program {
 	struct kw_patterns patterns;
 	struct kw_op *ops, **end;
 	struct kw_rate *rates;
+	struct kw_place *places;
 	struct kw_scalar *scalars; /* read before the rows */
 	unsigned int depth;	   /* how many queries this one is inside of */
 	struct kw_column *columns; /* of the rows that come out at the end of ops */

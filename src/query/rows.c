@@ -61,7 +61,7 @@ static bool keep_row(kw_query *q, uint64_t object, uint32_t cpu)
 	       kw_array_push(&q->pending, p);
 }
 
-static bool take_row(uint64_t object, uint32_t index, uint32_t cpu, void *arg)
+static bool take_row(uint64_t object, uint64_t index, uint32_t cpu, void *arg)
 {
 	kw_query *q = arg;
 	kw_status status;
@@ -152,12 +152,21 @@ static kw_status walk_outer(kw_query *q, const void *layout)
 	return j.status == KW_NOTFOUND ? j.status : status;
 }
 
+static kw_status walk_alone(kw_query *q)
+{
+	struct kw_eval env = { .ctx = q->ctx, .scratch = &q->show.scratch };
+	struct kw_value head;
+
+	kw_expr_eval(q->walker->head, &env, &head);
+	return kw_walker_run(q->ctx, q->kernel, q->walker, &head, 0, take_row, q);
+}
+
 static kw_status walk(kw_query *q, const void *layout)
 {
 	const struct kw_source_def *source = q->root.source;
 
 	if (q->walker)
-		return kw_walker_run(q->ctx, q->kernel, q->walker, take_row, q);
+		return walk_alone(q);
 	if (q->outer)
 		return walk_outer(q, layout);
 	if (q->one_task)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "query/pattern.h"
+#include "query/place.h"
 #include "util/error.h"
 #include "util/nearest.h"
 #include "util/strbuf.h"
@@ -364,7 +365,8 @@ kw_status kw_script_bind(struct kw_script *script, const char *const *args, size
 				       .arena = &script->arena,
 				       .text = &script->text,
 				       .patterns = &script->patterns,
-				       .scalars = &script->scalars };
+				       .scalars = &script->scalars,
+				       .places = &script->places };
 	status = unknown_args(&b);
 	if (!status)
 		status = bind_list(&b, script->first);
@@ -434,6 +436,7 @@ void kw_script_free(kw_script *script)
 		return;
 	kw_statements_deinit(script->first);
 	kw_scalars_deinit(script->scalars);
+	kw_places_deinit(script->places);
 	for (struct kw_rate *rate = script->rates; rate; rate = rate->next)
 		kw_rate_deinit(rate);
 	kw_watch_deinit(&script->processes);

@@ -25,6 +25,7 @@ struct kw_script {
 	struct kw_statement *first;
 	struct kw_rate *rates; /* of expressions of statements */
 	struct kw_scalar *scalars;
+	struct kw_place *places;
 	struct kw_watch processes, threads; /* scan is NULL while nobody asks for them */
 	bool is_loop_bound;		    /* while binding: inside of every */
 	/* the run under way */

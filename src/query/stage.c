@@ -29,8 +29,7 @@ void kw_stage_deinit(struct kw_stage *stage)
 	*stage = (struct kw_stage){ 0 };
 }
 
-/* What raw paths begin with: "task", or the name of the structure. */
-static const char *root_name(const struct kw_root *root)
+const char *kw_root_name(const struct kw_root *root)
 {
 	if (!root->type)
 		return NULL;
@@ -39,7 +38,7 @@ static const char *root_name(const struct kw_root *root)
 
 static kw_status unknown_column(kw_ctx *ctx, const struct kw_root *root, const char *name)
 {
-	const char *source = root->source->pub.name, *object = root_name(root);
+	const char *source = root->source->pub.name, *object = kw_root_name(root);
 	struct kw_nearest nearest = { .want = name };
 	const struct kw_field *field;
 	struct kw_member member;
@@ -60,10 +59,9 @@ static kw_status unknown_column(kw_ctx *ctx, const struct kw_root *root, const c
 	return kw_fail(ctx, KW_NOTFOUND, "unknown column \"%s\"; kwalk fields %s lists all", name, source);
 }
 
-/* The path behind "task." or "task->"; the whole name when it does not begin so. */
-static const char *path_in(const struct kw_root *root, const char *name)
+const char *kw_path_in_row(const struct kw_root *root, const char *name)
 {
-	const char *object = root_name(root);
+	const char *object = kw_root_name(root);
 	size_t len = strlen(object);
 
 	if (strncmp(name, object, len) != 0)
@@ -74,7 +72,7 @@ static const char *path_in(const struct kw_root *root, const char *name)
 kw_status kw_bind_path(kw_ctx *ctx, const struct kw_root *root, const char *name, struct kw_binding *ret)
 {
 	enum kw_value_type type;
-	kw_status status = kw_path_compile(ctx, root->type, path_in(root, name), &ret->path);
+	kw_status status = kw_path_compile(ctx, root->type, kw_path_in_row(root, name), &ret->path);
 
 	ret->def = NULL;
 	ret->group = NULL;
@@ -329,8 +327,7 @@ kw_status kw_stage_finish(kw_ctx *ctx, const struct kw_root *root, struct kw_sta
 	return kw_plan_finish(ctx, &stage->plan);
 }
 
-/* A number that no enumerator has stays a number. */
-static void name_enumerator(kw_ctx *ctx, const struct kw_type *type, struct kw_value *value)
+void kw_name_enumerator(kw_ctx *ctx, const struct kw_type *type, struct kw_value *value)
 {
 	const char *name;
 	int64_t number;
@@ -372,7 +369,7 @@ static void compute_field(struct kw_row *row, const struct kw_stage_item *item, 
 	else if (item->def)
 		*out = *in;
 	else
-		name_enumerator(row->ctx, item->enumeration, out);
+		kw_name_enumerator(row->ctx, item->enumeration, out);
 }
 
 static void make(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)

@@ -141,4 +141,13 @@ kw_status kw_bind(kw_ctx *ctx, const struct kw_root *root, const char *name, str
 /** Bind a raw path. As kw_bind(), without saying that it is a column's. */
 kw_status kw_bind_path(kw_ctx *ctx, const struct kw_root *root, const char *name, struct kw_binding *ret);
 
+/** Return what raw paths of a row may begin with: "task", or the name of its structure; NULL when it is none. */
+const char *kw_root_name(const struct kw_root *root);
+
+/** Return a raw path of a row without that. */
+const char *kw_path_in_row(const struct kw_root *root, const char *name);
+
+/** Make a KW_VAL_ENUM the name of its enumerator. A number that no enumerator has stays a number. */
+void kw_name_enumerator(kw_ctx *ctx, const struct kw_type *type, struct kw_value *value);
+
 #endif

@@ -7,12 +7,13 @@
 
 #include <string.h>
 
-#include <kwalk/object.h>
 #include <kwalk/symbol.h>
 
 #include "kernel/list.h"
+#include "kernel/maple.h"
 #include "kernel/xarray.h"
 #include "memory/memory.h"
+#include "query/query.h"
 #include "type/types.h"
 #include "util/error.h"
 
@@ -20,19 +21,32 @@
 
 enum needs { NEEDS_MEMBER, NEEDS_NOTHING, NEEDS_NUMBER };
 
+struct walk {
+	kw_ctx *ctx;
+	const struct kw_kernel *kernel;
+	const struct kw_walker *w;
+	kw_take_row take;
+	void *arg;
+	uint32_t owner; /* what goes to row->cpu */
+};
+
 struct kw_walker_kind {
 	const char *name, *usage;
 	enum needs needs;
-	kw_status (*run)(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_walker *w,
-			 kw_take_row take, void *arg);
+	const char *heads[3]; /* structures that its head can be; none: anything */
+	kw_status (*run)(const struct walk *walk, uint64_t head);
 };
 
 /* Walks */
 
+static bool give(const struct walk *walk, uint64_t object, uint64_t index)
+{
+	return walk->take(object, index, walk->owner, walk->arg);
+}
+
 struct on_list {
-	kw_take_row take;
-	void *arg;
-	uint32_t index;
+	const struct walk *walk;
+	uint64_t index;
 };
 
 static bool take_listed(kw_ctx *ctx, uint64_t object, void *arg)
@@ -40,34 +54,30 @@ static bool take_listed(kw_ctx *ctx, uint64_t object, void *arg)
 	struct on_list *on = arg;
 
 	(void)ctx;
-	return on->take(object, on->index++, 0, on->arg);
+	return give(on->walk, object, on->index++);
 }
 
-static kw_status walk_list(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_walker *w,
-			   kw_take_row take, void *arg)
+static kw_status walk_list(const struct walk *walk, uint64_t head)
 {
-	struct on_list on = { take, arg, 0 };
+	struct on_list on = { walk, 0 };
 
-	(void)kernel;
-	return kw_list_each(ctx, w->head, w->node, KW_WALKER_MAX_ROWS, take_listed, &on);
+	return kw_list_each(walk->ctx, head, walk->w->node, KW_WALKER_MAX_ROWS, take_listed, &on);
 }
 
 /* The node that `marked` stands for moves up at each power of two: a list that goes round comes by it again. */
-static kw_status walk_hlist(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_walker *w,
-			    kw_take_row take, void *arg)
+static kw_status walk_hlist(const struct walk *walk, uint64_t head)
 {
 	uint64_t at, marked = 0;
-	kw_status status = kw_read_u64(ctx, w->head, &at);
+	kw_status status = kw_read_u64(walk->ctx, head, &at);
 
-	(void)kernel;
 	for (uint32_t i = 0; !status && at; i++) {
 		if (at == marked || i == KW_WALKER_MAX_ROWS)
 			return KW_FORMAT;
 		if (!(i & (i - 1)))
 			marked = at;
-		if (!take(at - w->node, i, 0, arg))
+		if (!give(walk, at - walk->w->node, i))
 			return KW_OK;
-		status = kw_read_u64(ctx, at + w->next, &at);
+		status = kw_read_u64(walk->ctx, at + walk->w->next, &at);
 	}
 	return status;
 }
@@ -76,21 +86,19 @@ static kw_status walk_hlist(kw_ctx *ctx, const struct kw_kernel *kernel, const s
  * In order, with the way down on a stack: no balanced tree is higher, and one that is higher is none. What goes round is
  * found as in walk_hlist().
  */
-static kw_status walk_rbtree(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_walker *w,
-			     kw_take_row take, void *arg)
+static kw_status walk_rbtree(const struct walk *walk, uint64_t head)
 {
 	uint64_t stack[MAX_HEIGHT], at, marked = 0;
 	unsigned int height = 0;
-	kw_status status = kw_read_u64(ctx, w->head, &at);
+	kw_status status = kw_read_u64(walk->ctx, head, &at);
 	uint32_t nr = 0;
 
-	(void)kernel;
 	while (!status && (at || height)) {
 		if (at) {
 			if (height == MAX_HEIGHT || nr == KW_WALKER_MAX_ROWS)
 				return KW_FORMAT;
 			stack[height++] = at;
-			status = kw_read_u64(ctx, at + w->left, &at);
+			status = kw_read_u64(walk->ctx, at + walk->w->left, &at);
 			continue;
 		}
 		at = stack[--height];
@@ -98,65 +106,89 @@ static kw_status walk_rbtree(kw_ctx *ctx, const struct kw_kernel *kernel, const 
 			return KW_FORMAT;
 		if (!(nr & (nr - 1)))
 			marked = at;
-		if (!take(at - w->node, nr++, 0, arg))
+		if (!give(walk, at - walk->w->node, nr++))
 			return KW_OK;
-		status = kw_read_u64(ctx, at + w->right, &at);
+		status = kw_read_u64(walk->ctx, at + walk->w->right, &at);
 	}
 	return status;
 }
 
-static kw_status walk_xarray(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_walker *w,
-			     kw_take_row take, void *arg)
+static kw_status walk_xarray(const struct walk *walk, uint64_t head)
 {
 	uint64_t entries[KW_XA_MAX_SLOTS], base;
-	struct kw_xa_walk walk;
+	struct kw_xa_walk xa;
 	unsigned int nr;
 	uint64_t rows = 0;
-	kw_status status = kw_xa_begin(ctx, kernel, w->head, UINT32_MAX, &walk);
+	kw_status status = kw_xa_begin(walk->ctx, walk->kernel, head + walk->w->xa_head, UINT32_MAX, &xa);
 
 	if (status)
 		return status;
-	while ((nr = kw_xa_next_leaf(ctx, &walk, entries, &base))) {
+	while ((nr = kw_xa_next_leaf(walk->ctx, &xa, entries, &base))) {
 		for (unsigned int i = 0; i < nr; i++) {
 			if (!kw_xa_is_pointer(entries[i]))
 				continue;
 			if (rows++ == KW_WALKER_MAX_ROWS)
 				return KW_FORMAT;
-			if (!take(entries[i], (uint32_t)(base + i), 0, arg))
+			if (!give(walk, entries[i], base + i))
 				return KW_OK;
 		}
 	}
-	return walk.damaged ? walk.damage : KW_OK;
+	return xa.damaged ? xa.damage : KW_OK;
 }
 
-static kw_status walk_array(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_walker *w,
-			    kw_take_row take, void *arg)
+struct in_tree {
+	const struct walk *walk;
+	uint64_t rows;
+	bool is_full;
+};
+
+static bool take_range(uint64_t first, uint64_t last, uint64_t entry, void *arg)
 {
-	(void)ctx;
-	(void)kernel;
-	for (uint32_t i = 0; i < w->nr; i++)
-		if (!take(w->head + i * w->size, i, 0, arg))
+	struct in_tree *in = arg;
+
+	(void)last;
+	in->is_full = in->rows++ == KW_WALKER_MAX_ROWS;
+	return !in->is_full && give(in->walk, entry, first);
+}
+
+static kw_status walk_maple(const struct walk *walk, uint64_t head)
+{
+	struct in_tree in = { .walk = walk };
+	kw_status status = kw_maple_each(walk->ctx, walk->kernel, head, UINT64_MAX, take_range, &in);
+
+	return in.is_full ? KW_FORMAT : status;
+}
+
+static kw_status walk_array(const struct walk *walk, uint64_t head)
+{
+	for (uint32_t i = 0; i < walk->w->nr; i++)
+		if (!give(walk, head + i * walk->w->size, i))
 			break;
 	return KW_OK;
 }
 
-static kw_status walk_percpu(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_walker *w,
-			     kw_take_row take, void *arg)
+static kw_status walk_percpu(const struct walk *walk, uint64_t head)
 {
-	(void)ctx;
+	const struct kw_kernel *kernel = walk->kernel;
+
 	for (unsigned int cpu = 0; cpu < kernel->nr_cpus; cpu++)
-		if (kw_cpu_is_possible(kernel, cpu) && !take(kw_percpu(kernel, w->head, cpu), cpu, cpu, arg))
+		if (kw_cpu_is_possible(kernel, cpu) && !give(walk, kw_percpu(kernel, head, cpu), cpu))
 			break;
 	return KW_OK;
 }
 
 static const struct kw_walker_kind kinds[] = {
-	{ "list", "list(HEAD, struct T, MEMBER)", NEEDS_MEMBER, walk_list },
-	{ "hlist", "hlist(HEAD, struct T, MEMBER)", NEEDS_MEMBER, walk_hlist },
-	{ "rbtree", "rbtree(ROOT, struct T, MEMBER)", NEEDS_MEMBER, walk_rbtree },
-	{ "xarray", "xarray(XA, struct T)", NEEDS_NOTHING, walk_xarray },
-	{ "array", "array(ADDRESS, struct T, N)", NEEDS_NUMBER, walk_array },
-	{ "percpu", "percpu(SYMBOL, struct T)", NEEDS_NOTHING, walk_percpu },
+	{ "list", "list(HEAD, struct T, MEMBER)", NEEDS_MEMBER, { "list_head" }, walk_list },
+	{ "hlist", "hlist(HEAD, struct T, MEMBER)", NEEDS_MEMBER, { "hlist_head" }, walk_hlist },
+	{ "rbtree",
+	  "rbtree(ROOT, struct T, MEMBER)",
+	  NEEDS_MEMBER,
+	  { "rb_root", "rb_root_cached" },
+	  walk_rbtree },
+	{ "xarray", "xarray(XA, struct T)", NEEDS_NOTHING, { "xarray", "idr", "ida" }, walk_xarray },
+	{ "maple", "maple(TREE, struct T)", NEEDS_NOTHING, { "maple_tree" }, walk_maple },
+	{ "array", "array(ADDRESS, struct T, N)", NEEDS_NUMBER, { NULL }, walk_array },
+	{ "percpu", "percpu(SYMBOL, struct T)", NEEDS_NOTHING, { NULL }, walk_percpu },
 };
 
 static const struct kw_walker_kind *find_kind(const char *name)
@@ -172,10 +204,16 @@ bool kw_walker_is(const char *name)
 	return find_kind(name);
 }
 
+/* Where there is no head, as of a task without an mm, nothing hangs. */
 kw_status kw_walker_run(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_walker *walker,
-			kw_take_row take, void *arg)
+			const struct kw_value *head, uint32_t owner, kw_take_row take, void *arg)
 {
-	return walker->kind->run(ctx, kernel, walker, take, arg);
+	const struct walk walk = { ctx, kernel, walker, take, arg, owner };
+	kw_status status = kw_damage_among(head, 1);
+
+	if (head->type == KW_VAL_FLOAT)
+		return KW_ABSENT;
+	return status || head->type == KW_VAL_ABSENT ? status : walker->kind->run(&walk, head->u);
 }
 
 /* What every row has beside the members of its structure. */
@@ -201,30 +239,52 @@ static kw_status fail(struct kw_binder *b, const struct kw_node *node, const cha
 	return kw_program_fail(b->ctx, b->text, node->at, KW_INVALID, "%s", what);
 }
 
-/* An address: a number, &symbol, or &symbol.member of one whose type is known. */
+/* When it is known what lies there, it must be something that such a walk can begin at. */
+static bool fits(struct kw_binder *b, const struct kw_walker *w, const struct kw_expr *head)
+{
+	const char *const *heads = w->kind->heads;
+	const struct kw_type *type = head->object ? kw_type_strip(b->ctx, head->object) : NULL;
+
+	if (!type || !heads[0])
+		return true;
+	for (size_t i = 0; i < 3 && heads[i]; i++)
+		if (head->stars == 1 && strcmp(type->name, heads[i]) == 0)
+			return true;
+	return false;
+}
+
+static kw_status wrong_head(struct kw_binder *b, const struct kw_node *node, const struct kw_walker *w,
+			    const struct kw_expr *head)
+{
+	char name[128];
+
+	kw_type_name(b->ctx, head->object, name, sizeof(name));
+	return kw_program_fail(b->ctx, b->text, node->first, KW_INVALID,
+			       "expected the address of a struct %s, and this is one of a %s%s",
+			       w->kind->heads[0], name, head->stars > 1 ? " *" : "");
+}
+
+/* An address: a number, &symbol, a member of something. */
 static kw_status bind_head(struct kw_binder *b, const struct kw_node *node, struct kw_walker *w)
 {
 	bool is_percpu = strcmp(w->kind->name, "percpu") == 0;
-	struct kw_object object;
 	struct kw_expr *e;
 
-	if (is_percpu && node->kind == KW_NODE_NAME && !strpbrk(node->text, ".[>"))
-		return kw_symbol_address(b->ctx, node->text, &w->head)
+	if (is_percpu && node->kind == KW_NODE_NAME && !strpbrk(node->text, ".[>")) {
+		e = kw_bind_new(b, KW_EXPR_CONST);
+		if (!e)
+			return b->ctx->status;
+		e->value.type = KW_VAL_ADDRESS;
+		w->head = e;
+		return kw_symbol_address(b->ctx, node->text, &e->value.u)
 			       ? kw_program_fail_at(b->ctx, b->text, node->at)
 			       : KW_OK;
-	if (node->kind == KW_NODE_SYMBOL && strpbrk(node->text, ".[>")) {
-		if (kw_object_find(b->ctx, node->text, &object))
-			return kw_program_fail_at(b->ctx, b->text, node->at);
-		w->head = object.address;
-		return KW_OK;
 	}
-	e = kw_bind_node(b, node);
+	e = kw_bind_address(b, node);
 	if (!e)
 		return b->ctx->status;
-	if (e->op != KW_EXPR_CONST || (e->type != KW_VAL_ADDRESS && e->type != KW_VAL_UINT))
-		return fail(b, node, "expected an address: &SYMBOL, &SYMBOL.MEMBER, or a number");
-	w->head = e->value.u;
-	return KW_OK;
+	w->head = e;
+	return fits(b, w, e) ? KW_OK : wrong_head(b, node, w, e);
 }
 
 static kw_status bind_type(struct kw_binder *b, const struct kw_node *node, struct kw_walker *w)
@@ -264,6 +324,14 @@ static kw_status bind_member(struct kw_binder *b, const struct kw_node *node, st
 	return KW_OK;
 }
 
+/* The root is the structure; its head is not its first member. */
+static void find_xa_head(struct kw_binder *b, struct kw_walker *w)
+{
+	w->xa_head = kw_offset_or_none(b->ctx, "struct xarray", "xa_head");
+	if (w->xa_head == KW_NO_ADDR)
+		w->xa_head = 0;
+}
+
 static kw_status bind_number(struct kw_binder *b, const struct kw_node *node, struct kw_walker *w)
 {
 	const struct kw_expr *e = kw_bind_node(b, node);
@@ -292,12 +360,6 @@ static kw_status bind_arguments(struct kw_binder *b, const struct kw_query_synta
 		status = bind_type(b, type, w);
 	if (!status && w->kind->needs == NEEDS_MEMBER)
 		status = bind_member(b, third, w);
-	/* The root is the structure; its head is not its first member. */
-	if (!status && strcmp(w->kind->name, "xarray") == 0) {
-		uint64_t head = kw_offset_or_none(b->ctx, "struct xarray", "xa_head");
-
-		w->head += head == KW_NO_ADDR ? 0 : head;
-	}
 	if (!status && w->kind->needs == NEEDS_NUMBER)
 		status = bind_number(b, third, w);
 	return status;
@@ -327,6 +389,7 @@ kw_status kw_walker_bind(struct kw_binder *b, const struct kw_query_syntax *synt
 	w->def.groups = &place_group;
 	w->def.nr_groups = 1;
 	w->def.walk = no_walk;
+	find_xa_head(b, w);
 	status = bind_arguments(b, syntax, w);
 	if (!status)
 		*ret = w;

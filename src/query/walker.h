@@ -6,6 +6,7 @@
  *     hlist(HEAD, struct T, MEMBER)     on a hlist_head
  *     rbtree(ROOT, struct T, MEMBER)    in a red-black tree, in its order: rb_root or rb_root_cached
  *     xarray(XA, struct T)              in an XArray or the one of an IDR: rows have an index
+ *     maple(TREE, struct T)             in a maple tree: rows have the first index that they stand for
  *     array(ADDRESS, struct T, N)       one behind the other
  *     percpu(SYMBOL, struct T)          of each possible CPU
  */
@@ -20,11 +21,12 @@
 struct kw_walker {
 	struct kw_source_def def; /* the source that the walker is for its query */
 	const struct kw_walker_kind *kind;
-	uint64_t head;		    /* address; of percpu: offset of the symbol */
+	const struct kw_expr *head; /* gives its address; of percpu: offset of the symbol */
 	uint64_t node;		    /* offset of MEMBER in T */
 	uint64_t size;		    /* of T */
 	uint64_t nr;		    /* of an array */
-	uint64_t next, left, right; /* offsets in list_head and rb_node */
+	uint64_t next, left, right; /* offsets in hlist_node and rb_node */
+	uint64_t xa_head;	    /* offset in xarray */
 };
 
 /** Tell whether a source's name is that of a walker. */
@@ -37,8 +39,13 @@ bool kw_walker_is(const char *name);
  */
 kw_status kw_walker_bind(struct kw_binder *b, const struct kw_query_syntax *syntax, struct kw_walker **ret);
 
-/** Find the rows. As the walk() of a source. */
+/**
+ * Find the rows. As the walk() of a source.
+ *
+ * @param head  the value of walker->head; there are no rows where it is absent
+ * @param owner  what goes to row->cpu
+ */
 kw_status kw_walker_run(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_walker *walker,
-			kw_take_row take, void *arg);
+			const struct kw_value *head, uint32_t owner, kw_take_row take, void *arg);
 
 #endif

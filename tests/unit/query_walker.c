@@ -141,3 +141,72 @@ Test(query_walker, whole)
 	kernel_set(g.k, head, "list_head.next", kernel_at(g.k, item[1], "item.tree"));
 	expect("rbtree", "tree", KW_OK, "1 2 3 ");
 }
+
+/* A leaf with the three objects from index 10, 5000000000 and 5000000001 on; returns its entry. */
+static uint64_t maple_leaf(void)
+{
+	const uint64_t pivot[] = { 9, 20, 4999999999, 5000000000 };
+	const uint64_t slot[] = { 0, item[0], 0, item[1], item[2] };
+	uint64_t node = kernel_alloc(g.k, 256, 256);
+
+	kernel_write(g.k, node + 8, pivot, sizeof(pivot));
+	kernel_write(g.k, node + 128, slot, sizeof(slot));
+	return node | 1 << 3 | 4;
+}
+
+static void set_maple_root(uint64_t entry)
+{
+	kernel_set(g.k, head, "maple_tree.ma_root", entry | 2);
+}
+
+Test(query_walker, maple_that_goes_round)
+{
+	uint64_t node = kernel_alloc(g.k, 256, 256), entry = node | 2 << 3 | 4;
+	const uint64_t slot[] = { entry, entry, entry };
+	const uint64_t pivot[] = { 1000, 2000 };
+
+	kernel_write(g.k, node + 8, pivot, sizeof(pivot));
+	kernel_write(g.k, node + 128, slot, sizeof(slot));
+	set_maple_root(entry);
+	expect("maple", "", KW_INCOMPLETE, "");
+}
+
+Test(query_walker, maple_into_nowhere)
+{
+	set_maple_root(0xdead000000000100);
+	expect("maple", "", KW_INCOMPLETE, "");
+	set_maple_root(maple_leaf());
+	kernel_fill(g.k, kernel_get(g.k, head, "maple_tree.ma_root") & ~255ULL, 0xff, 256);
+	expect("maple", "", KW_OK, "");
+}
+
+Test(query_walker, maple)
+{
+	kernel_set(g.k, head, "maple_tree.ma_root", 0);
+	expect("maple", "", KW_OK, "");
+	set_maple_root(maple_leaf());
+	expect("maple", "", KW_OK, "1 2 3 ");
+	expect("maple", "", KW_OK, "1 2 3 ");
+}
+
+static bool add_index(const struct kw_value *values, const struct kw_row_identity *row, void *arg)
+{
+	char *text = arg;
+
+	(void)row;
+	sprintf(text + strlen(text), "%llu ", (unsigned long long)values[0].u);
+	return true;
+}
+
+Test(query_walker, maple_has_indices_of_64_bits)
+{
+	char text[256] = "", query[256];
+	kw_query *q;
+
+	set_maple_root(maple_leaf());
+	snprintf(query, sizeof(query), "maple(0x%llx, struct item) select index", (unsigned long long)head);
+	cr_assert_eq(kw_query_compile(g.ctx, query, &q), KW_OK, "%s", kw_error(g.ctx));
+	cr_assert_eq(kw_query_run(q, add_index, text), KW_OK);
+	kw_query_free(q);
+	cr_assert_str_eq(text, "10 5000000000 5000000001 ");
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "kernel/global.h"
+
+#include <string.h>
+
+#include "util/error.h"
+
+/* BTF describes no plain variables: the types of those that people ask for most. */
+static const struct {
+	const char *symbol, *type;
+} known_globals[] = {
+	{ "init_task", "struct task_struct" },
+	{ "init_pid_ns", "struct pid_namespace" },
+	{ "init_uts_ns", "struct uts_namespace" },
+	{ "init_user_ns", "struct user_namespace" },
+	{ "init_net", "struct net" },
+	{ "init_mm", "struct mm_struct" },
+	{ "init_cred", "struct cred" },
+	{ "init_css_set", "struct css_set" },
+	{ "init_nsproxy", "struct nsproxy" },
+	{ "cgrp_dfl_root", "struct cgroup_root" },
+	{ "modules", "struct list_head" },
+	{ "jiffies", "long unsigned int" },
+	{ "jiffies_64", "u64" },
+	{ "nr_threads", "int" },
+	{ "total_forks", "long unsigned int" },
+	{ "max_pfn", "long unsigned int" },
+	{ "nr_cpu_ids", "unsigned int" },
+	{ "pid_max", "int" },
+	{ "panic_timeout", "int" },
+	{ "runqueues", "struct rq" },
+	{ "kernel_cpustat", "struct kernel_cpustat" },
+	{ "kstat", "struct kernel_stat" },
+	{ "tick_cpu_sched", "struct tick_sched" },
+};
+
+kw_status kw_global_type(kw_ctx *ctx, const char *symbol, const struct kw_type **ret)
+{
+	for (size_t i = 0; i < sizeof(known_globals) / sizeof(known_globals[0]); i++)
+		if (strcmp(known_globals[i].symbol, symbol) == 0)
+			return kw_type_find(ctx, known_globals[i].type, ret);
+	return kw_fail(ctx, KW_INVALID, "the type of \"%s\" is not known", symbol);
+}
