@@ -10,7 +10,8 @@
 #include "util/array.h"
 #include "util/error.h"
 
-#define CACHE_LINE 64
+#define CACHE_LINE    64
+#define MAX_FLAT_TEXT 1024 /* bytes of strings in a row of a flat plan */
 
 void kw_plan_deinit(struct kw_plan *plan)
 {
@@ -71,6 +72,20 @@ static kw_status take_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t parent, u
 	return KW_OK;
 }
 
+static struct kw_plan_load load_of(kw_ctx *ctx, const struct kw_path *path, uint32_t node, uint32_t slot)
+{
+	return (struct kw_plan_load){
+		.node = node,
+		.slot = slot,
+		.size = (uint32_t)path->size,
+		.load = (uint8_t)path->load,
+		.type = (uint8_t)kw_path_value_type(ctx, path),
+		.shift = path->shift,
+		.bits = path->bits,
+		.offset = path->offset,
+	};
+}
+
 kw_status kw_plan_add(kw_ctx *ctx, struct kw_plan *plan, const struct kw_path *path, uint32_t slot)
 {
 	uint32_t node = UINT32_MAX;
@@ -93,17 +108,25 @@ kw_status kw_plan_add(kw_ctx *ctx, struct kw_plan *plan, const struct kw_path *p
 			reason = path->null_reason[i];
 		}
 	}
-	load = (struct kw_plan_load){
-		.node = node,
-		.slot = slot,
-		.size = (uint32_t)path->size,
-		.load = (uint8_t)path->load,
-		.type = (uint8_t)kw_path_value_type(ctx, path),
-		.shift = path->shift,
-		.bits = path->bits,
-		.offset = path->offset,
-	};
+	load = load_of(ctx, path, node, slot);
 	return kw_array_push(&plan->loads, load) ? KW_OK : kw_fail_nomem(ctx);
+}
+
+bool kw_plan_has(kw_ctx *ctx, const struct kw_plan *plan, const struct kw_path *path, uint32_t *ret_slot)
+{
+	struct kw_plan_load wanted = load_of(ctx, path, 0, 0);
+
+	for (size_t i = 0; !path->nr_hops && i < plan->loads.nr; i++) {
+		const struct kw_plan_load *l = &plan->loads.item[i];
+
+		if (is_root(plan, l->node) && l->offset == wanted.offset && l->size == wanted.size &&
+		    l->load == wanted.load && l->type == wanted.type && l->shift == wanted.shift &&
+		    l->bits == wanted.bits) {
+			*ret_slot = l->slot;
+			return true;
+		}
+	}
+	return false;
 }
 
 /* What is done for a load: its kind and size in one, so that one jump decides. */
@@ -167,15 +190,12 @@ static void add_lines_of(struct kw_plan *plan, uint32_t node)
 			add_line(plan, node, plan->nodes.item[i].hop);
 }
 
-/* Those of the row's object and of its children; whether the plan is flat. */
+/* Those of the row's object and of its children. */
 static kw_status find_lines(kw_ctx *ctx, struct kw_plan *plan)
 {
 	plan->line = calloc(plan->loads.nr + plan->nodes.nr + 1, sizeof(*plan->line));
 	if (!plan->line)
 		return kw_fail_nomem(ctx);
-	plan->flat = plan->nodes.nr == 1;
-	for (size_t i = 0; i < plan->loads.nr; i++)
-		plan->flat &= plan->loads.item[i].op != OP_STRING;
 	if (plan->nodes.nr)
 		add_lines_of(plan, 0);
 	plan->nr_root_lines = plan->nr_lines;
@@ -249,23 +269,33 @@ static void sort_loads(struct kw_plan *plan)
 	}
 }
 
-static bool settle_loads(struct kw_plan *plan)
+/* One object, and few bytes of strings, none behind a pointer. */
+static bool is_flat(const struct kw_plan *plan)
 {
-	size_t total = 0;
-	uint8_t *at;
+	bool flat = plan->nodes.nr == 1 && plan->text_size <= MAX_FLAT_TEXT;
 
 	for (size_t i = 0; i < plan->loads.nr; i++)
-		total += (text_size(&plan->loads.item[i]) + 15) & ~15ULL;
-	at = plan->text = malloc(total ? total : 1);
-	for (size_t i = 0; at && i < plan->loads.nr; i++) {
+		flat &= plan->loads.item[i].op != OP_STRING;
+	return flat;
+}
+
+static bool settle_loads(struct kw_plan *plan)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < plan->loads.nr; i++)
+		plan->text_size += (text_size(&plan->loads.item[i]) + 15) & ~15ULL;
+	plan->flat = is_flat(plan);
+	plan->text = malloc((plan->flat ? KW_PLAN_ROWS : 1) * plan->text_size + 1);
+	for (size_t i = 0; plan->text && i < plan->loads.nr; i++) {
 		struct kw_plan_load *l = &plan->loads.item[i];
 
-		l->text = (char *)at;
+		l->text = (char *)plan->text + at;
 		at += (text_size(l) + 15) & ~15ULL;
 		l->offset -= plan->nodes.item[l->node].lo;
 		memcpy(&l->head, &(struct kw_value){ .type = l->type }, sizeof(l->head));
 	}
-	return at != NULL;
+	return plan->text != NULL;
 }
 
 kw_status kw_plan_finish(kw_ctx *ctx, struct kw_plan *plan)
@@ -343,23 +373,6 @@ static inline uint32_t length16(const char *text)
 	return 16;
 }
 
-/* Copying first keeps length and text consistent when the memory changes under us. */
-static inline void load_text(const struct kw_plan_load *load, const uint8_t *from, struct kw_value *value)
-{
-	memcpy(load->text, from, load->size);
-	*value = (struct kw_value){
-		.type = load->type,
-		.len = load->load == KW_LOAD_CHARS ? (uint32_t)strnlen(load->text, load->size) : load->size,
-		.str = load->text,
-	};
-}
-
-static inline void load_chars16(const struct kw_plan_load *load, const uint8_t *from, struct kw_value *value)
-{
-	memcpy(load->text, from, 16);
-	*value = (struct kw_value){ .type = load->type, .len = length16(load->text), .str = load->text };
-}
-
 /* The two halves of a value, each with one store: all but the number are the same in every row. */
 static inline void set_value(const struct kw_plan_load *load, struct kw_value *value, uint64_t number)
 {
@@ -367,8 +380,26 @@ static inline void set_value(const struct kw_plan_load *load, struct kw_value *v
 	value->u = number;
 }
 
-/* A value whose bytes are all in the object. One jump decides what is done. */
-static inline void load_fixed(const struct kw_plan_load *load, const uint8_t *from, struct kw_value *value)
+/* Copying first keeps length and text consistent when the memory changes under us. */
+static inline void load_text(const struct kw_plan_load *load, const uint8_t *from, char *text,
+			     struct kw_value *value)
+{
+	memcpy(text, from, load->size);
+	set_value(load, value, (uint64_t)(uintptr_t)text);
+	value->len = load->load == KW_LOAD_CHARS ? (uint32_t)strnlen(text, load->size) : load->size;
+}
+
+static inline void load_chars16(const struct kw_plan_load *load, const uint8_t *from, char *text,
+				struct kw_value *value)
+{
+	memcpy(text, from, 16);
+	set_value(load, value, (uint64_t)(uintptr_t)text);
+	value->len = length16(text);
+}
+
+/* A value whose bytes are all in the object; those of a string are copied to `text`. One jump decides what is done. */
+static inline void load_fixed(const struct kw_plan_load *load, const uint8_t *from, char *text,
+			      struct kw_value *value)
 {
 	int32_t s32;
 
@@ -390,8 +421,8 @@ static inline void load_fixed(const struct kw_plan_load *load, const uint8_t *fr
 	case OP_SIGNED_BITS:
 		set_value(load, value, (uint64_t)sign_extend(bits_of(load, from), load->bits));
 		return;
-	case OP_CHARS16: load_chars16(load, from, value); return;
-	default: load_text(load, from, value);
+	case OP_CHARS16: load_chars16(load, from, text, value); return;
+	default: load_text(load, from, text, value);
 	}
 }
 
@@ -399,7 +430,7 @@ static inline void run_load(kw_ctx *ctx, const struct kw_plan_load *load, const 
 			    struct kw_value *value)
 {
 	if (__builtin_expect(load->op != OP_STRING, 1)) {
-		load_fixed(load, from, value);
+		load_fixed(load, from, load->text, value);
 		return;
 	}
 	set_value(load, value, 0);
@@ -697,16 +728,26 @@ void kw_plan_forget(kw_ctx *ctx, const struct kw_plan *plan)
 				  plan->nodes.item[i].hi - plan->nodes.item[i].lo);
 }
 
-const uint8_t *kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr)
+bool kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, const uint64_t *addrs, size_t nr,
+		  const uint8_t **ret_spans)
 {
 	const struct kw_plan_node *root = &plan->nodes.item[0];
-	const struct kw_plan_line *line = plan->line, *end = line + plan->nr_root_lines;
-	const uint8_t *span = kw_view_near(ctx, addr + root->lo, root->hi - root->lo);
+	const struct kw_plan_line *line, *end = plan->line + plan->nr_root_lines;
+	struct kw_window window;
+	bool all = true;
 
-	if (span)
-		for (; line < end; line++)
+	if (!nr)
+		return true;
+	window = kw_window_open(ctx, addrs[0] + root->lo, root->hi - root->lo);
+	for (size_t i = 0; i < nr; i++) {
+		const uint8_t *span = kw_window_view(ctx, &window, addrs[i] + root->lo);
+
+		for (line = plan->line; span && line < end; line++)
 			__builtin_prefetch(span + line->offset);
-	return span;
+		ret_spans[i] = span;
+		all &= span != NULL;
+	}
+	return all;
 }
 
 void kw_plan_prefetch(kw_ctx *ctx, const struct kw_plan *plan, const uint8_t *span)
@@ -728,12 +769,37 @@ void kw_plan_prefetch(kw_ctx *ctx, const struct kw_plan *plan, const uint8_t *sp
 	}
 }
 
-void kw_plan_load(struct kw_plan *plan, const uint8_t *span, struct kw_value *values)
+/* Load one value of all rows. The two kinds that most rows have are loaded without asking again which they are. */
+static void load_column(const struct kw_plan_load *load, const uint8_t *const *spans, size_t nr,
+			size_t text_size, struct kw_value *value, size_t stride)
 {
-	const struct kw_plan_load *load = plan->loads.item, *end = load + plan->loads.nr;
+	char *text = load->text;
+	int32_t s32;
 
-	for (; load < end; load++)
-		load_fixed(load, span + load->offset, &values[load->slot]);
+	if (load->op == OP_S32)
+		for (size_t r = 0; r < nr; r++, value += stride) {
+			memcpy(&s32, spans[r] + load->offset, sizeof(s32));
+			set_value(load, value, (uint64_t)(int64_t)s32);
+		}
+	else if (load->op == OP_U64)
+		for (size_t r = 0; r < nr; r++, value += stride)
+			set_value(load, value, load_unsigned(spans[r] + load->offset, 8));
+	else if (load->op == OP_CHARS16)
+		for (size_t r = 0; r < nr; r++, value += stride, text += text_size)
+			load_chars16(load, spans[r] + load->offset, text, value);
+	else
+		for (size_t r = 0; r < nr; r++, value += stride, text += text_size)
+			load_fixed(load, spans[r] + load->offset, text, value);
+}
+
+void kw_plan_load(struct kw_plan *plan, const uint8_t *const *spans, size_t nr, struct kw_value *values,
+		  size_t stride)
+{
+	for (size_t i = 0; i < plan->loads.nr; i++) {
+		const struct kw_plan_load *load = &plan->loads.item[i];
+
+		load_column(load, spans, nr, plan->text_size, values + load->slot, stride);
+	}
 }
 
 static const char *load_name(const struct kw_plan_load *load)

@@ -73,7 +73,8 @@ struct kw_plan {
 		struct kw_plan_load *item;
 		size_t nr, cap;
 	} loads;
-	uint8_t *text;	  /* of the loads */
+	uint8_t *text;	  /* of the loads; of a flat plan for each of KW_PLAN_ROWS rows */
+	size_t text_size; /* of a row */
 	uint8_t *scratch; /* row_size bytes for each row: spans that are not mapped */
 	size_t row_size, rows;
 	struct kw_plan_object *objects; /* one for each node, for each row */
@@ -82,7 +83,7 @@ struct kw_plan {
 	uint64_t *pointers;
 	struct kw_plan_line *line; /* sorted by node */
 	size_t nr_lines, nr_root_lines;
-	bool flat;	   /* one object, and no string behind a pointer: see kw_plan_view() */
+	bool flat;	   /* one object with all values: see kw_plan_view() */
 	bool doubts_zeros; /* memory that can't be had may read as zeros: see is_unshown() */
 	bool finished;
 };
@@ -96,6 +97,14 @@ void kw_plan_deinit(struct kw_plan *plan);
  * @return KW_OK; KW_INVALID for a path that gives no value (KW_LOAD_OBJECT); KW_NOMEM
  */
 kw_status kw_plan_add(kw_ctx *ctx, struct kw_plan *plan, const struct kw_path *path, uint32_t slot);
+
+/**
+ * Find where a value of the row's own object goes that has been added.
+ *
+ * @param ret_slot  set to its slot
+ * @return false when the path has not been added, or leads to another object
+ */
+bool kw_plan_has(kw_ctx *ctx, const struct kw_plan *plan, const struct kw_path *path, uint32_t *ret_slot);
 
 /** Lay out the storage: no more paths after this. */
 kw_status kw_plan_finish(kw_ctx *ctx, struct kw_plan *plan);
@@ -132,17 +141,26 @@ bool kw_plan_changed(kw_ctx *ctx, const struct kw_plan *plan);
 void kw_plan_forget(kw_ctx *ctx, const struct kw_plan *plan);
 
 /**
- * Begin to fetch the row's object, which will be loaded soon, when it is mapped.
+ * Begin to fetch the objects of rows that will be loaded soon, where they are mapped.
  *
- * @return its span, for kw_plan_load() when the plan is flat; NULL when it is not mapped
+ * @param ret_spans  of each its span, for kw_plan_load() when the plan is flat; NULL when it is not mapped
+ * @return true when all are mapped
  */
-const uint8_t *kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr);
+bool kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, const uint64_t *addrs, size_t nr,
+		  const uint8_t **ret_spans);
 
 /** Begin to fetch the objects that a row's own points to, after kw_plan_view() has given its span. */
 void kw_plan_prefetch(kw_ctx *ctx, const struct kw_plan *plan, const uint8_t *span);
 
-/** Load the values of a flat plan from a span that kw_plan_view() gave; as kw_plan_run(). */
-void kw_plan_load(struct kw_plan *plan, const uint8_t *span, struct kw_value *values);
+/**
+ * Load the values of rows of a flat plan from spans that kw_plan_view() gave, as kw_plan_run(): one value of all rows
+ * after the other, so that how it is loaded is decided once for all of them.
+ *
+ * @param nr  of rows, KW_PLAN_ROWS at most
+ * @param values  slot s of row r is values[r * stride + s]; strings point into the plan until the next call
+ */
+void kw_plan_load(struct kw_plan *plan, const uint8_t *const *spans, size_t nr, struct kw_value *values,
+		  size_t stride);
 
 /** Print the plan for people. `root` names the row's object. */
 void kw_plan_explain(const struct kw_plan *plan, const char *root, FILE *out);

@@ -93,85 +93,103 @@ static kw_status read_pid(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t 
 	return tasks ? KW_OK : status;
 }
 
-/* Two pointers of each struct pid of a leaf. */
-struct leaf_pids {
-	uint64_t first[KW_XA_MAX_SLOTS][2];
-	kw_status status[KW_XA_MAX_SLOTS];
-	const uint8_t *mapped[KW_XA_MAX_SLOTS]; /* where they lie, NULL when they were copied */
+/* The struct pids of a leaf, and where what is known of them goes. */
+struct leaf {
+	const struct kw_kernel *kernel;
+	struct kw_pid_walk *walk;
+	uint64_t base; /* ID of the first slot */
+	uint64_t entries[KW_XA_MAX_SLOTS];
+	uint8_t slot[KW_XA_MAX_SLOTS]; /* of each entry */
+	unsigned int nr;	       /* of entries */
+	struct kw_task_ref *refs;
+	unsigned int used;
 };
 
-static void copy_pids(kw_ctx *ctx, const struct kw_kernel *kernel, const uint64_t *entries, unsigned int nr,
-		      struct leaf_pids *pids)
+/* Leave the pointers to struct pids among the entries, each with the slot it stood in. */
+static void keep_pointers(struct leaf *leaf)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < leaf->nr; i++) {
+		leaf->entries[kept] = leaf->entries[i];
+		leaf->slot[kept] = (uint8_t)i;
+		kept += kw_xa_is_pointer(leaf->entries[i]);
+	}
+	leaf->nr = kept;
+}
+
+/* Take a struct pid's task, when it is a process. `first` are its pointers to tasks, by kind of ID. */
+static inline void take_pid(struct leaf *leaf, unsigned int k, const uint64_t *first, const uint8_t *mapped)
+{
+	if (!first[KW_PIDTYPE_PID] || !first[KW_PIDTYPE_TGID])
+		return;
+	leaf->refs[leaf->used++] = (struct kw_task_ref){
+		.task = first[KW_PIDTYPE_PID] - leaf->kernel->task.pid_links,
+		.pid_struct = leaf->entries[k],
+		.listed = mapped,
+		.pid = (int32_t)(leaf->base + leaf->slot[k]),
+	};
+}
+
+static void copy_pids(kw_ctx *ctx, struct leaf *leaf)
 {
 	struct kw_range ranges[KW_XA_MAX_SLOTS];
-	unsigned int slot[KW_XA_MAX_SLOTS], used = 0;
+	uint64_t first[KW_XA_MAX_SLOTS][2];
 
-	for (unsigned int i = 0; i < nr; i++) {
-		if (!kw_xa_is_pointer(entries[i]))
-			continue;
-		ranges[used] = (struct kw_range){ .addr = entries[i] + kernel->task.pid_tasks,
-						  .len = sizeof(pids->first[i]),
-						  .buf = pids->first[i] };
-		pids->mapped[i] = NULL;
-		slot[used++] = i;
-	}
-	kw_gather(ctx, ranges, used);
-	for (unsigned int k = 0; k < used; k++)
-		pids->status[slot[k]] = ranges[k].status;
+	for (unsigned int k = 0; k < leaf->nr; k++)
+		ranges[k] = (struct kw_range){ .addr = leaf->entries[k] + leaf->kernel->task.pid_tasks,
+					       .len = sizeof(first[k]),
+					       .buf = first[k] };
+	kw_gather(ctx, ranges, leaf->nr);
+	for (unsigned int k = 0; k < leaf->nr; k++)
+		if (ranges[k].status == KW_OK)
+			take_pid(leaf, k, first[k], NULL);
+		else
+			note_damage(leaf->walk, ranges[k].status);
+}
+
+static void read_one_pid(kw_ctx *ctx, struct leaf *leaf, unsigned int k)
+{
+	uint64_t first[2];
+	kw_status status = read_pid(ctx, leaf->kernel, leaf->entries[k], first);
+
+	if (status)
+		note_damage(leaf->walk, status);
+	else
+		take_pid(leaf, k, first, NULL);
 }
 
 /* All are on their way before the first is looked at: they do not depend on each other. */
-static void look_at_pids(kw_ctx *ctx, const struct kw_kernel *kernel, const uint64_t *entries,
-			 unsigned int nr, struct leaf_pids *pids)
+static void look_at_pids(kw_ctx *ctx, struct leaf *leaf)
 {
-	for (unsigned int i = 0; i < nr; i++) {
-		if (!kw_xa_is_pointer(entries[i]))
-			continue;
-		pids->mapped[i] =
-			kw_view_near(ctx, entries[i] + kernel->task.pid_tasks, sizeof(pids->first[i]));
-		if (pids->mapped[i])
-			__builtin_prefetch(pids->mapped[i]);
+	const uint8_t *mapped[KW_XA_MAX_SLOTS];
+	uint64_t first[2], tasks = leaf->kernel->task.pid_tasks;
+	struct kw_window window;
+
+	if (!leaf->nr)
+		return;
+	window = kw_window_open(ctx, leaf->entries[0] + tasks, sizeof(first));
+	for (unsigned int k = 0; k < leaf->nr; k++) {
+		mapped[k] = kw_window_view(ctx, &window, leaf->entries[k] + tasks);
+		__builtin_prefetch(mapped[k]);
 	}
-	for (unsigned int i = 0; i < nr; i++) {
-		if (!kw_xa_is_pointer(entries[i]))
+	for (unsigned int k = 0; k < leaf->nr; k++) {
+		if (!mapped[k]) {
+			read_one_pid(ctx, leaf, k);
 			continue;
-		pids->status[i] = KW_OK;
-		if (pids->mapped[i])
-			memcpy(pids->first[i], pids->mapped[i], sizeof(pids->first[i]));
-		else
-			pids->status[i] = read_pid(ctx, kernel, entries[i], pids->first[i]);
+		}
+		memcpy(first, mapped[k], sizeof(first));
+		take_pid(leaf, k, first, mapped[k]);
 	}
 }
 
-/* Find the processes among the struct pids of a leaf. Returns how many. */
-static unsigned int take_leaf(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk,
-			      const uint64_t *entries, unsigned int nr, uint64_t base,
-			      struct kw_task_ref *refs)
+static void take_leaf(kw_ctx *ctx, struct leaf *leaf)
 {
-	struct leaf_pids pids;
-	unsigned int used = 0;
-
+	leaf->used = 0;
 	if (kw_memory_is_copied(ctx->target->memory))
-		copy_pids(ctx, kernel, entries, nr, &pids);
+		copy_pids(ctx, leaf);
 	else
-		look_at_pids(ctx, kernel, entries, nr, &pids);
-	for (unsigned int i = 0; i < nr; i++) {
-		if (!kw_xa_is_pointer(entries[i]))
-			continue;
-		if (pids.status[i]) {
-			note_damage(walk, pids.status[i]);
-			continue;
-		}
-		if (!pids.first[i][KW_PIDTYPE_PID] || !pids.first[i][KW_PIDTYPE_TGID])
-			continue;
-		refs[used++] = (struct kw_task_ref){
-			.task = pids.first[i][KW_PIDTYPE_PID] - kernel->task.pid_links,
-			.pid_struct = entries[i],
-			.listed = pids.mapped[i],
-			.pid = (int32_t)(base + i),
-		};
-	}
-	return used;
+		look_at_pids(ctx, leaf);
 }
 
 /* Once the table has ended: the next of those that it lacks. */
@@ -194,20 +212,25 @@ static bool next_listed(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_p
 bool kw_pid_walk_next(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk,
 		      struct kw_task_ref *refs, unsigned int *ret_nr)
 {
-	uint64_t entries[KW_XA_MAX_SLOTS], base, faults = kw_fault_count(ctx);
-	uint64_t damaged = walk->damaged, lacking = walk->lacking;
-	unsigned int nr = kw_xa_next_leaf(ctx, &walk->xa, entries, &base);
+	uint64_t faults = kw_fault_count(ctx), damaged = walk->damaged, lacking = walk->lacking;
+	struct leaf leaf;
 
+	leaf.kernel = kernel;
+	leaf.walk = walk;
+	leaf.refs = refs;
+	leaf.nr = kw_xa_next_leaf(ctx, &walk->xa, leaf.entries, &leaf.base);
 	*ret_nr = 0;
-	if (!nr)
+	if (!leaf.nr)
 		return next_listed(ctx, kernel, walk, refs, ret_nr);
-	*ret_nr = take_leaf(ctx, kernel, walk, entries, nr, base, refs);
+	keep_pointers(&leaf);
+	take_leaf(ctx, &leaf);
 	if (kw_fault_count(ctx) != faults) {
 		/* A struct pid that could not be had read as zeros: now it is known as failed. */
 		walk->damaged = damaged;
 		walk->lacking = lacking;
-		*ret_nr = take_leaf(ctx, kernel, walk, entries, nr, base, refs);
+		take_leaf(ctx, &leaf);
 	}
+	*ret_nr = leaf.used;
 	return true;
 }
 

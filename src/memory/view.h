@@ -39,16 +39,62 @@ static inline const void *kw_view_near(kw_ctx *ctx, uint64_t addr, size_t len)
 	return __builtin_expect(found != NULL, 1) ? found : kw_view(ctx, addr, len);
 }
 
-/** Whether kw_fetch() copies what it could view: objects are looked at once. */
-static inline bool kw_views_are_copies(const kw_ctx *ctx)
-{
-	return ctx->reader->memory->once;
-}
-
 /** As kw_fault_count(). */
 static inline uint64_t kw_faults_now(const kw_ctx *ctx)
 {
 	return guard_faults(&ctx->reader->memory->guard);
+}
+
+/**
+ * A mapped segment, for loops that look at many objects of one size: what is the same for all of them is found once.
+ * Good until something else is read; what it shows of a page that fails is zeros, as everywhere, and counted.
+ */
+struct kw_window {
+	uint64_t start;	      /* address of the segment */
+	uint64_t nr;	      /* addresses from start on at which an object lies in it wholly; 0: nothing is shown */
+	const uint8_t *map;   /* where it is mapped */
+	const uint8_t *asked; /* chunks of its file, when they are asked for, else NULL: see populate_done() */
+	uint64_t offset;      /* of the segment in its file */
+	size_t len;	      /* of an object */
+};
+
+/** Open a window at the segment of the first object to come. */
+static inline struct kw_window kw_window_open(kw_ctx *ctx, uint64_t addr, size_t len)
+{
+	const struct kw_segment *segment;
+	struct kw_window window = { .len = len };
+
+	if (!kw_view_near(ctx, addr, len) || kw_faults_now(ctx))
+		return window;
+	segment = ctx->reader->virt_hit;
+	if (addr - segment->vaddr >= segment->size)
+		segment = ctx->reader->virt_before;
+	if (addr - segment->vaddr >= segment->size || !segment->map || len > segment->size)
+		return window;
+	window.start = segment->vaddr;
+	window.nr = segment->size - len + 1;
+	window.map = segment->map;
+	window.asked = ctx->reader->memory->populate.asked;
+	window.offset = segment->offset;
+	return window;
+}
+
+/** As kw_view_near() of an object, at best without a call. */
+static inline const void *kw_window_view(kw_ctx *ctx, const struct kw_window *window, uint64_t addr)
+{
+	uint64_t skip = addr - window->start;
+
+	if (__builtin_expect(skip < window->nr && (!window->asked || populate_done(&ctx->reader->memory->populate,
+										  window->offset + skip, window->len)),
+			     1))
+		return window->map + skip;
+	return kw_view(ctx, addr, window->len);
+}
+
+/** Whether kw_fetch() copies what it could view: objects are looked at once. */
+static inline bool kw_views_are_copies(const kw_ctx *ctx)
+{
+	return ctx->reader->memory->once;
 }
 
 /** As kw_read(), in line where kw_view_at_hand() is: for a few bytes. */

@@ -281,10 +281,10 @@ static kw_status build_show(kw_query *q)
 		status = kw_stage_add(q->ctx, &q->root, &q->show, &q->slots, &q->columns.item[i], i);
 	q->check_pid = q->slots.nr++;
 	if (!status)
-		status = kw_stage_add_path(q->ctx, &q->root, &q->show, "pid", q->check_pid);
+		status = kw_stage_add_path(q->ctx, &q->root, &q->show, "pid", &q->check_pid);
 	if (!status && kw_query_is_ordered(q)) {
 		q->check_start = q->slots.nr++;
-		status = kw_stage_add_path(q->ctx, &q->root, &q->show, "start_boottime", q->check_start);
+		status = kw_stage_add_path(q->ctx, &q->root, &q->show, "start_boottime", &q->check_start);
 	}
 	return status ? status : kw_stage_finish(q->ctx, &q->root, &q->show, &q->slots);
 }
@@ -296,9 +296,9 @@ static kw_status build_select(kw_query *q)
 	q->select_uid = q->slots.nr++;
 	q->select_comm = q->slots.nr++;
 	if (q->selects_users)
-		status = kw_stage_add_path(q->ctx, &q->root, &q->select, "real_cred.euid", q->select_uid);
+		status = kw_stage_add_path(q->ctx, &q->root, &q->select, "real_cred.euid", &q->select_uid);
 	if (!status && q->selects_names)
-		status = kw_stage_add_path(q->ctx, &q->root, &q->select, "comm", q->select_comm);
+		status = kw_stage_add_path(q->ctx, &q->root, &q->select, "comm", &q->select_comm);
 	return status ? status : kw_stage_finish(q->ctx, &q->root, &q->select, &q->slots);
 }
 
@@ -310,13 +310,14 @@ static kw_status build_where(kw_query *q)
 	q->where_pid = q->slots.nr++;
 	status = kw_stage_add(q->ctx, &q->root, &q->where, &q->slots, &q->condition, q->where_slot);
 	if (!status && !q->root.source->walk)
-		status = kw_stage_add_path(q->ctx, &q->root, &q->where, "pid", q->where_pid);
+		status = kw_stage_add_path(q->ctx, &q->root, &q->where, "pid", &q->where_pid);
 	return status ? status : kw_stage_finish(q->ctx, &q->root, &q->where, &q->slots);
 }
 
 static kw_status build_keys(kw_query *q)
 {
 	static const char *const paths[] = { "pid", "start_boottime", "real_parent.tgid" };
+	uint32_t *slots[] = { &q->tid_slot, &q->start_slot, &q->ppid_slot };
 	kw_status status = KW_OK;
 
 	q->keys.before = &q->where;
@@ -325,13 +326,27 @@ static kw_status build_keys(kw_query *q)
 	for (uint32_t i = 0; !status && i < q->sort.nr; i++)
 		status = kw_stage_add(q->ctx, &q->root, &q->keys, &q->slots, &q->sort.item[i].binding,
 				      q->first_key + i);
-	q->tid_slot = q->slots.nr;
-	q->start_slot = q->slots.nr + 1;
-	q->ppid_slot = q->slots.nr + 2;
-	q->slots.nr += 3;
-	for (uint32_t i = 0; !status && i < 3; i++)
-		status = kw_stage_add_path(q->ctx, &q->root, &q->keys, paths[i], q->tid_slot + i);
+	for (uint32_t i = 0; !status && i < 3; i++) {
+		*slots[i] = q->slots.nr++;
+		status = kw_stage_add_path(q->ctx, &q->root, &q->keys, paths[i], slots[i]);
+	}
 	return status ? status : kw_stage_finish(q->ctx, &q->root, &q->keys, &q->slots);
+}
+
+/* Rows that are nothing but values of the task itself need no more than loading them, and a look at its struct pid. */
+static bool is_flat(const kw_query *q)
+{
+	return !q->root.source->walk && !q->threads && !kw_query_is_ordered(q) && !q->selects_users &&
+	       !q->selects_names && !q->condition.expr && q->show.plan.flat && !q->show.computed.nr &&
+	       !q->show.constants.nr && !q->show.makings.nr && !q->show.readings.nr;
+}
+
+static kw_status make_values(kw_query *q)
+{
+	q->is_flat = is_flat(q);
+	q->shown = calloc(q->columns.nr, sizeof(*q->shown));
+	q->slots.values = calloc((size_t)q->slots.nr * (q->is_flat ? KW_PLAN_ROWS : 1), sizeof(*q->slots.values));
+	return q->shown && q->slots.values ? KW_OK : kw_fail_nomem(q->ctx);
 }
 
 static kw_status build_row(kw_query *q)
@@ -356,10 +371,8 @@ static kw_status build_row(kw_query *q)
 		if (!q->row.users)
 			return kw_fail_nomem(q->ctx);
 	}
-	q->shown = calloc(q->columns.nr, sizeof(*q->shown));
-	q->slots.values = calloc(q->slots.nr, sizeof(*q->slots.values));
-	if (!q->shown || !q->slots.values)
-		return kw_fail_nomem(q->ctx);
+	if (make_values(q))
+		return q->ctx->status;
 	for (size_t i = 0; i < q->columns.nr; i++)
 		q->shown[i] = q->columns.item[i].column;
 	return KW_OK;

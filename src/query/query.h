@@ -76,6 +76,7 @@ struct kw_query {
 	const struct kw_kernel *kernel;
 	struct kw_root root;
 	bool threads, forest;
+	bool is_flat; /* all that is asked for lies in the task itself: rows are loaded a batch at a time */
 	uint64_t limit;
 	struct names text; /* everything cut from the options */
 	struct bindings columns;

@@ -425,14 +425,6 @@ static struct kw_stage *first_stage(kw_query *q)
 	return kw_query_is_ordered(q) ? &q->keys : &q->show;
 }
 
-/* Rows that are nothing but values of the task itself need no more than loading them, and a look at its struct pid. */
-static bool is_simple(const kw_query *q)
-{
-	return !q->threads && !kw_query_is_ordered(q) && !q->selects_users && !q->selects_names &&
-	       !q->condition.expr && q->show.plan.flat && !q->show.computed.nr && !q->show.constants.nr &&
-	       !q->show.makings.nr;
-}
-
 /* kw_task_is_listed() of a task whose struct pid is mapped. */
 static bool is_still_listed(const kw_query *q, const struct kw_task_ref *ref)
 {
@@ -444,22 +436,34 @@ static bool is_still_listed(const kw_query *q, const struct kw_task_ref *ref)
 	return first == ref->task + q->kernel->task.pid_links;
 }
 
-/* Load a row and hand it out; false when anything about it is not as usual, and nothing has been done. */
-static bool take_simple(kw_query *q, const struct kw_task_ref *ref, const uint8_t *span, uint64_t faults)
+/*
+ * Load a batch of rows and hand them out; those about which anything is not as usual are taken one by one. False, and
+ * nothing has been done, when a page failed meanwhile, which reads as zeros.
+ */
+static bool show_batch(kw_query *q, const struct kw_task_ref *refs, unsigned int nr,
+		       const uint8_t *const *spans, uint64_t faults)
 {
-	struct kw_row_identity id = { .pid = ref->pid, .tid = ref->pid, .address = ref->task };
+	const struct kw_value *values = q->slots.values;
+	struct kw_row_identity id = { 0 };
 
-	kw_plan_load(&q->show.plan, span, q->slots.values);
-	if (!is_task_of(&q->slots.values[q->check_pid], ref))
-		return false;
+	kw_plan_load(&q->show.plan, spans, nr, q->slots.values, q->slots.nr);
 	/* Asked once all values are copied: then they were this task's. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (q->kernel->is_live && !is_still_listed(q, ref))
-		return false;
 	if (kw_faults_now(q->ctx) != faults)
 		return false;
-	q->show.rows++;
-	kw_query_hand_out(q, q->slots.values, &id);
+	q->show.rows += nr;
+	for (unsigned int i = 0; i < nr && !q->stop; i++, values += q->slots.nr) {
+		if (!is_task_of(&values[q->check_pid], &refs[i]) ||
+		    (q->kernel->is_live && !is_still_listed(q, &refs[i]))) {
+			take_process(q, &refs[i]);
+			continue;
+		}
+		id.pid = id.tid = refs[i].pid;
+		id.address = refs[i].task;
+		kw_query_hand_out(q, values, &id);
+		if (q->limit && q->counts.rows == q->limit)
+			q->stop = true;
+	}
 	return true;
 }
 
@@ -482,20 +486,22 @@ static void look_at_batch(kw_query *q, const struct kw_task_ref *refs, unsigned 
 {
 	const struct kw_plan *plan = &first_stage(q)->plan;
 	const uint8_t *span[KW_TASK_BATCH];
-	uint64_t faults = kw_fault_count(q->ctx);
-	bool simple = is_simple(q);
+	uint64_t faults = kw_fault_count(q->ctx), tasks[KW_TASK_BATCH];
+	bool all;
 
 	for (unsigned int i = 0; i < nr; i++)
-		span[i] = kw_plan_view(q->ctx, plan, refs[i].task);
-	for (unsigned int i = 0; i < nr && !simple; i++)
-		if (span[i])
-			kw_plan_prefetch(q->ctx, plan, span[i]);
-	for (unsigned int i = 0; i < nr && !q->stop; i++) {
-		if (!simple || !span[i] || !take_simple(q, &refs[i], span[i], faults))
-			take_process(q, &refs[i]);
-		else if (q->limit && q->counts.rows == q->limit)
-			q->stop = true;
+		tasks[i] = refs[i].task;
+	all = kw_plan_view(q->ctx, plan, tasks, nr, span);
+	if (q->is_flat) {
+		if (all && show_batch(q, refs, nr, span, faults))
+			return;
+	} else {
+		for (unsigned int i = 0; i < nr; i++)
+			if (span[i])
+				kw_plan_prefetch(q->ctx, plan, span[i]);
 	}
+	for (unsigned int i = 0; i < nr && !q->stop; i++)
+		take_process(q, &refs[i]);
 }
 
 static kw_status walk_all(kw_query *q)

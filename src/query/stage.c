@@ -293,12 +293,14 @@ static kw_status add_field(kw_ctx *ctx, const struct kw_root *root, struct kw_st
 }
 
 kw_status kw_stage_add_path(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage, const char *path,
-			    uint32_t out)
+			    uint32_t *slot)
 {
 	struct kw_path compiled;
 	kw_status status = kw_path_compile(ctx, root->type, path, &compiled);
 
-	return status ? status : kw_plan_add(ctx, &stage->plan, &compiled, out);
+	if (status || kw_plan_has(ctx, &stage->plan, &compiled, slot))
+		return status;
+	return kw_plan_add(ctx, &stage->plan, &compiled, *slot);
 }
 
 static kw_status add_sum_inputs(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,

@@ -32,7 +32,7 @@ struct kw_binding {
 
 /** The value array of a query and how much of it is used. */
 struct kw_slots {
-	struct kw_value *values; /* allocated once all stages are bound */
+	struct kw_value *values; /* allocated once all stages are bound; of KW_PLAN_ROWS rows when they are loaded together */
 	uint32_t nr;
 };
 
@@ -117,9 +117,13 @@ void kw_stage_deinit(struct kw_stage *stage);
 kw_status kw_stage_add(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
 		       struct kw_slots *slots, const struct kw_binding *binding, uint32_t out);
 
-/** Add a path of kwalk's own, which must exist. */
+/**
+ * Add a path of kwalk's own, which must exist.
+ *
+ * @param slot  where its value goes; set to another slot when the stage has it there already
+ */
 kw_status kw_stage_add_path(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage, const char *path,
-			    uint32_t out);
+			    uint32_t *slot);
 
 /** Add what the fields use beside their paths, and lay the plan out: no more columns after this. */
 kw_status kw_stage_finish(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,

@@ -419,6 +419,15 @@ Test(access_plan, sixteen_pointers_in_a_circle)
 	cr_expect_eq(plan.nodes.nr, 17);
 }
 
+/* Its span, NULL when it is not mapped. */
+static const uint8_t *view(uint64_t object)
+{
+	const uint8_t *span;
+
+	cr_expect_eq(kw_plan_view(g.ctx, &plan, &object, 1, &span), span != NULL);
+	return span;
+}
+
 Test(access_plan, hints_about_nothing_are_harmless)
 {
 	static const uint64_t places[] = { 0, 0xdead000000000122, UINT64_MAX, UINT64_MAX - 40,
@@ -426,13 +435,13 @@ Test(access_plan, hints_about_nothing_are_harmless)
 
 	given_open(&g, KERNEL_RAM_LIVE);
 	make_plan("struct thing", "next.number,next.last,next.next.text,mm.name,last");
-	cr_expect_null(kw_plan_view(g.ctx, &plan, 0));
-	cr_expect_null(kw_plan_view(g.ctx, &plan, UINT64_MAX));
+	cr_expect_null(view(0));
+	cr_expect_null(view(UINT64_MAX));
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		const uint8_t *span;
 
 		kernel_set(g.k, thing, "thing.next", places[i]);
-		span = kw_plan_view(g.ctx, &plan, thing);
+		span = view(thing);
 		cr_assert_not_null(span);
 		kw_plan_prefetch(g.ctx, &plan, span);
 	}
@@ -449,9 +458,9 @@ Test(access_plan, a_flat_plan_loads_from_its_view_what_it_runs)
 	make_plan("struct thing", "number");
 	cr_assert(plan.flat);
 	cr_assert_eq(kw_plan_run(g.ctx, &plan, thing, run), KW_OK);
-	span = kw_plan_view(g.ctx, &plan, thing);
+	span = view(thing);
 	cr_assert_not_null(span);
-	kw_plan_load(&plan, span, loaded);
+	kw_plan_load(&plan, &span, 1, loaded, ARRAY_SIZE(loaded));
 	cr_expect_eq(loaded[0].type, run[0].type);
 	cr_expect_eq(loaded[0].u, 42);
 }
