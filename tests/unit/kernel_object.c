@@ -159,6 +159,11 @@ Test(kernel_object, a_process_table_that_can_not_be_read)
 	page = kernel_alloc(g.k, 4096, 4096);
 	kernel_exclude(g.k, page);
 	kernel_idr_store(g.k, 3, page);
+	/* The list of all processes tells what the table can't. */
+	given_open(&g, KERNEL_ELF_PHYSICAL);
+	expect_error("task(3)", KW_NOTFOUND, "there is no process 3");
+	kw_free(g.ctx);
+	kernel_set(g.k, kernel_symbol(g.k, "init_task"), "task_struct.tasks.next", page);
 	given_open(&g, KERNEL_ELF_PHYSICAL);
 	expect_error("task(3)", KW_EXCLUDED, "process 3: excluded when the dump was made");
 	expect_error("task(4)", KW_NOTFOUND, "there is no process 4");
