@@ -47,6 +47,7 @@ enum kw_absent {
 	KW_ABSENT_TORN,		  /**< changed while it was read, again and again */
 	KW_ABSENT_NOT_APPLICABLE, /**< has no meaning for this row */
 	KW_ABSENT_NOT_KNOWN,	  /**< there is one, and how the kernel makes it is not known */
+	KW_ABSENT_DAMAGED,	  /**< what leads to it goes round, has no end, or is not what it should be */
 	KW_ABSENT_NR
 };
 

@@ -432,5 +432,6 @@ enum kw_absent kw_absent_of_status(kw_status status)
 {
 	return status == KW_EXCLUDED ? KW_ABSENT_NOT_IN_DUMP
 	       : status == KW_FAILED ? KW_ABSENT_UNREADABLE
+	       : status == KW_FORMAT ? KW_ABSENT_DAMAGED
 				     : KW_ABSENT_UNMAPPED;
 }

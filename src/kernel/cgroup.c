@@ -98,13 +98,13 @@ static kw_status write_path(kw_ctx *ctx, const struct cgroup_layout *l, uint64_t
 			return status;
 		len = strlen(name);
 		if (len + 1 > start)
-			return KW_FAILED;
+			return KW_FORMAT;
 		start -= len;
 		memcpy(buf + start, name, len);
 		buf[--start] = '/';
 		node = parent;
 	}
-	return KW_FAILED;
+	return KW_FORMAT;
 }
 
 void kw_cgroup_path(struct kw_row *row, uint64_t node, struct kw_value *out)

@@ -92,7 +92,7 @@ static void groups(struct kw_row *row, const struct kw_value *in, struct kw_valu
 	}
 	g = get_texts(row);
 	if (!g || in[1].i < 0 || in[1].i > MAX_GROUPS) {
-		kw_set_absent(out, g ? KW_ABSENT_UNREADABLE : KW_ABSENT_NO_MEMBER);
+		kw_set_absent(out, g ? KW_ABSENT_DAMAGED : KW_ABSENT_NO_MEMBER);
 		return;
 	}
 	text = kw_text_map_find(&g->texts, in[0].u);

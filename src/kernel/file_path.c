@@ -64,7 +64,7 @@ static kw_status get(kw_ctx *ctx, uint64_t object, uint64_t offset, uint64_t *re
 static kw_status prepend(struct path_walk *w, const char *text, size_t len)
 {
 	if (len > w->start)
-		return KW_FAILED;
+		return KW_FORMAT;
 	w->start -= len;
 	memcpy(w->buf + w->start, text, len);
 	return KW_OK;
@@ -133,7 +133,7 @@ static kw_status walk(struct path_walk *w)
 	for (int i = 0; !status && !end && i < MAX_STEPS; i++)
 		status = step(w, &end);
 	if (!status && !end)
-		status = KW_FAILED;
+		status = KW_FORMAT;
 	if (!status && w->start == empty)
 		status = prepend(w, "/", 1);
 	return status;

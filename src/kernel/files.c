@@ -44,7 +44,7 @@ static void open_files(struct kw_row *row, const struct kw_value *in, struct kw_
 
 	if (kw_pass_absent(in, 3, out))
 		return;
-	status = in[0].u > MAX_FILES ? KW_FAILED : count_open(row->ctx, in[0].u / 64, in[1].u, in[2].u, &nr);
+	status = in[0].u > MAX_FILES ? KW_FORMAT : count_open(row->ctx, in[0].u / 64, in[1].u, in[2].u, &nr);
 	if (status)
 		kw_set_absent(out, kw_absent_of_status(status));
 	else

@@ -285,8 +285,7 @@ static void make_text(struct kw_row *row, const struct hierarchy_layout *l, stru
 		status = put_group(row, l, set, h->item[i].root, is_exiting, &sb);
 	}
 	if (status || sb.failed) {
-		kw_set_absent(out, status && status != KW_FORMAT ? kw_absent_of_status(status)
-								 : KW_ABSENT_UNREADABLE);
+		kw_set_absent(out, status ? kw_absent_of_status(status) : KW_ABSENT_UNREADABLE);
 	} else {
 		kw_text_map_put(&h->texts, set + is_exiting, sb.str, sb.len);
 		kw_row_put(row, out, sb.str, sb.len);

@@ -87,7 +87,7 @@ static kw_status read_total(kw_ctx *ctx, const struct oom_layout *l, int64_t *re
 	if (!status && l->total_swap != KW_NO_ADDR)
 		status = kw_read_u64(ctx, l->total_swap, &swap);
 	if (!status && (ram + swap > INT64_MAX / 2048 || ram + swap < 1000))
-		status = KW_FAILED;
+		status = KW_FORMAT;
 	*ret = status ? 0 : (int64_t)(ram + swap);
 	return status;
 }
@@ -225,7 +225,7 @@ static void oom_score(struct kw_row *row, const struct kw_value *in, struct kw_v
 	if (!status && found.mm)
 		status = weigh(row, l, &found, in[ADJ].i, total, &points, &spared);
 	if (status)
-		kw_set_absent(out, status == KW_FORMAT ? KW_ABSENT_UNREADABLE : kw_absent_of_status(status));
+		kw_set_absent(out, kw_absent_of_status(status));
 	else
 		kw_set_uint(out, !found.mm || spared ? 0 : score_of(points, total));
 }

@@ -63,7 +63,7 @@ static kw_status read_numbers(kw_ctx *ctx, const struct layout *l, uint64_t pid,
 	kw_status status = kw_read_u32(ctx, pid + l->level, &ret->level);
 
 	if (!status && ret->level > MAX_LEVEL)
-		status = KW_FAILED;
+		status = KW_FORMAT;
 	for (uint32_t i = 0; !status && i <= ret->level; i++) {
 		uint64_t at = pid + l->numbers + i * l->stride;
 

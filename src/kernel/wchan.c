@@ -117,7 +117,7 @@ static bool begin(struct kw_row *row, const struct kw_unwind_layout *l, const st
 	if (status == KW_NOTFOUND)
 		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
 	else if (status)
-		kw_set_absent(out, status == KW_FORMAT ? KW_ABSENT_UNREADABLE : kw_absent_of_status(status));
+		kw_set_absent(out, kw_absent_of_status(status));
 	return !status;
 }
 

@@ -137,6 +137,7 @@ static kw_status damage_of(const struct kw_value *value)
 	case KW_ABSENT_NOT_IN_DUMP: return KW_EXCLUDED;
 	case KW_ABSENT_UNREADABLE: return KW_FAILED;
 	case KW_ABSENT_UNMAPPED: return KW_ABSENT;
+	case KW_ABSENT_DAMAGED: return KW_FORMAT;
 	default: return KW_OK;
 	}
 }
@@ -578,8 +579,7 @@ static kw_status say_damage(kw_query *q)
 
 	return kw_fail(q->ctx, KW_INCOMPLETE, "%s: %" PRIu64 " of the %s could not be read wholly (%s)",
 		       kw_memory_name(q->ctx->target->memory), q->counts.damaged, what,
-		       q->damage == KW_FORMAT ? "damaged structure"
-					      : kw_absent_text(kw_absent_of_status(q->damage)));
+		       kw_absent_text(kw_absent_of_status(q->damage)));
 }
 
 kw_status kw_query_scan(kw_query *q)

@@ -20,6 +20,7 @@ const char *kw_absent_text(enum kw_absent reason)
 		[KW_ABSENT_TORN] = "changed again and again while it was read",
 		[KW_ABSENT_NOT_APPLICABLE] = "does not apply here",
 		[KW_ABSENT_NOT_KNOWN] = "not known how the kernel makes it",
+		[KW_ABSENT_DAMAGED] = "damaged structure",
 	};
 
 	return LOOK_UP(texts, reason, "unknown reason");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What tasks have, in memory that is changed where the input says: areas, open files, groups, and the stack on which one
- * sleeps with the tables by which it is unwound. Nothing may crash, go on for ever, or be an error without a message.
+ * sleeps with the tables by which it is unwound; and what the kernel as a whole has: mounts, swap areas, control groups.
+ * Nothing may crash, go on for ever, or be an error without a message.
  *
- * Input: a byte, whose lowest bit chooses a kernel with a list of areas or one with a tree, then changes of 10 bytes each:
+ * Input: a byte, whose lowest bit chooses a kernel with a list of areas or one with a tree, and whose next one chooses that
+ * with mounts instead, then changes of 10 bytes each:
  *
  *     where:16     the offset of a long in what belongings are made of
  *     value:64     the long; with 0xb0 as its highest byte, the address of the place that its lowest 16 bits say
@@ -15,12 +17,13 @@
 #include <string.h>
 
 #include "fixtures/belongings.h"
+#include "fixtures/holdings.h"
 
 #define CHANGE_BYTES 10
 #define CHANGES_MAX  32
 #define ROWS_MAX     100000
-#define NR_KERNELS   2
-#define NR_QUERIES   3
+#define NR_KERNELS   3
+#define NR_QUERIES   4
 #define ENTRIES	     1024
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -35,15 +38,23 @@ static const char variables[] = BELONGINGS_VARIABLES
 	"__start_orc_unwind_ip 4096\n__stop_orc_unwind_ip 4\n__start_orc_unwind 8192\n__stop_orc_unwind 4\n"
 	"gate_vma 128\nvsyscall_mode 4\n";
 
-static const struct kw_query_options query_options[NR_QUERIES] = {
-	{ .size = sizeof(struct kw_query_options),
-	  .source = "vmas",
-	  .columns = "pid,start,end,size,perms,flags,offset,dev,inode,path,comm" },
-	{ .size = sizeof(struct kw_query_options),
-	  .source = "files",
-	  .columns = "fd,type,flags,pos,dev,inode,path,cloexec" },
-	{ .size = sizeof(struct kw_query_options),
-	  .columns = "pid,wchan,proc_wchan,esp,kstkeip,cgroups,exe,cwd,fds,store_bypass" },
+#define QUERY(...)                                                   \
+	{                                                            \
+		.size = sizeof(struct kw_query_options), __VA_ARGS__ \
+	}
+
+static const struct kw_query_options of_tasks[NR_QUERIES] = {
+	QUERY(.source = "vmas", .columns = "pid,start,end,size,perms,flags,offset,dev,inode,path,comm"),
+	QUERY(.source = "files", .columns = "fd,type,flags,pos,dev,inode,path,cloexec"),
+	QUERY(.columns = "pid,wchan,proc_wchan,esp,kstkeip,cgroups,exe,cwd,fds,store_bypass"),
+	QUERY(.columns = "pid,comm"),
+};
+
+static const struct kw_query_options of_kernel[NR_QUERIES] = {
+	QUERY(.source = "mounts", .columns = "id,parent_id,device,path,type,options,own_options"),
+	QUERY(.source = "swaps", .columns = "path,device,size,used,priority"),
+	QUERY(.source = "cgroups", .columns = "path,id,level,descendants,tasks,memory,cpu_time"),
+	QUERY(.source = "system", .columns = "zswap"),
 };
 
 static struct fuzzed {
@@ -80,11 +91,39 @@ static void make_stack(struct kernel_image *k, uint64_t stack)
 	}
 }
 
-static void prepare(struct fuzzed *f, const char *style)
+/* Remember what will be changed, and open. */
+static void open_kernel(struct fuzzed *f, uint64_t first, uint64_t end,
+			const struct kw_query_options *options)
+{
+	size_t size;
+
+	f->ram = kernel_ram(f->kernel, &size);
+	f->first = first - KERNEL_DIRECT;
+	f->size = end - first;
+	f->pristine = malloc(f->size);
+	require(f->pristine);
+	memcpy(f->pristine, f->ram + f->first, f->size);
+	require(kernel_open(f->kernel, KERNEL_RAM_LIVE, &f->ctx) == KW_OK);
+	for (size_t i = 0; i < NR_QUERIES; i++)
+		require(kw_query_new(f->ctx, &options[i], &f->queries[i]) == KW_OK);
+}
+
+static void prepare_kernel(struct fuzzed *f)
+{
+	struct holdings h;
+	uint64_t first;
+
+	f->kernel = kernel_new(&(struct kernel_config){
+		.types = HOLDINGS_TYPES, .variables = HOLDINGS_VARIABLES, .tasks = "1 a\n" });
+	first = kernel_alloc(f->kernel, 4096, 4096);
+	holdings_make(f->kernel, &h);
+	open_kernel(f, first, kernel_alloc(f->kernel, 4096, 4096), of_kernel);
+}
+
+static void prepare_tasks(struct fuzzed *f, const char *style)
 {
 	struct belongings b;
 	uint64_t stack, first;
-	size_t size;
 
 	f->kernel = kernel_new(
 		&(struct kernel_config){ .style = style,
@@ -95,15 +134,7 @@ static void prepare(struct fuzzed *f, const char *style)
 	belongings_make(f->kernel, 1, &b);
 	stack = kernel_alloc(f->kernel, 16384, 4096);
 	make_stack(f->kernel, stack);
-	f->ram = kernel_ram(f->kernel, &size);
-	f->first = first - KERNEL_DIRECT;
-	f->size = stack + 16384 - first;
-	f->pristine = malloc(f->size);
-	require(f->pristine);
-	memcpy(f->pristine, f->ram + f->first, f->size);
-	require(kernel_open(f->kernel, KERNEL_RAM_LIVE, &f->ctx) == KW_OK);
-	for (size_t i = 0; i < NR_QUERIES; i++)
-		require(kw_query_new(f->ctx, &query_options[i], &f->queries[i]) == KW_OK);
+	open_kernel(f, first, stack + 16384, of_tasks);
 }
 
 static void change(struct fuzzed *f, const uint8_t *c)
@@ -121,7 +152,7 @@ static bool look(const struct kw_value *values, const struct kw_row_identity *ro
 {
 	size_t *rows = arg;
 
-	require(row->address && values[0].type <= KW_VAL_ENUM);
+	require(row && values[0].type <= KW_VAL_ENUM);
 	return ++*rows < ROWS_MAX;
 }
 
@@ -131,9 +162,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size || size > 1 + CHANGE_BYTES * CHANGES_MAX)
 		return 0;
-	f = &kernels[data[0] & 1];
-	if (!f->kernel)
-		prepare(f, data[0] & 1 ? "5.10" : "6.12");
+	f = &kernels[data[0] & 2 ? 2 : data[0] & 1];
+	if (!f->kernel && data[0] & 2)
+		prepare_kernel(f);
+	else if (!f->kernel)
+		prepare_tasks(f, data[0] & 1 ? "5.10" : "6.12");
 	for (size_t at = 1; at + CHANGE_BYTES <= size; at += CHANGE_BYTES)
 		change(f, data + at);
 	for (size_t i = 0; i < NR_QUERIES; i++) {
@@ -141,7 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		kw_status status = kw_query_run(f->queries[i], look, &rows);
 
 		require(status == KW_OK || *kw_error(f->ctx));
-		require(i < 2 || rows == 3);
+		require(data[0] & 2 || i < 2 || rows == 3);
 	}
 	memcpy(f->ram + f->first, f->pristine, f->size);
 	return 0;

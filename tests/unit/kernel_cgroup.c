@@ -58,8 +58,7 @@ Test(kernel_cgroup, circles)
 	put_in(g.k, 1, two, true);
 	put_in(g.k, 2, new_node(g.k, "c", 0xdead000000000100), true);
 	given_open(&g, KERNEL_RAM);
-	expect_rows(&g, KW_INCOMPLETE,
-		    "<unreadable: I/O error or truncated file>\n<no memory at that address>\n",
+	expect_rows(&g, KW_INCOMPLETE, "<damaged structure>\n<no memory at that address>\n",
 		    .columns = "cgroup");
 }
 
@@ -76,7 +75,7 @@ Test(kernel_cgroup, too_long)
 		node = new_node(g.k, name, node);
 	put_in(g.k, 1, node, true);
 	given_open(&g, KERNEL_RAM);
-	expect_rows(&g, KW_INCOMPLETE, "<unreadable: I/O error or truncated file>\n", .columns = "cgroup");
+	expect_rows(&g, KW_INCOMPLETE, "<damaged structure>\n", .columns = "cgroup");
 }
 
 static void expect_paths(struct given *given)

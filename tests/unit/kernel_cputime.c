@@ -95,7 +95,7 @@ Test(kernel_cputime, thread_lists_that_are_damaged)
 	given_open(&g, KERNEL_RAM);
 	expect_rows(&g, KW_INCOMPLETE,
 		    "1 <no memory at that address> R\n"
-		    "3 <no memory at that address> R\n"
+		    "3 <damaged structure> R\n"
 		    "6 5 R\n"
 		    "7 <no memory at that address> R\n",
 		    .columns = "pid,utime,state");

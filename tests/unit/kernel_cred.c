@@ -31,8 +31,7 @@ Test(kernel_cred, absurd_numbers_of_groups)
 		g = given_tasks(NULL, "1 a\n");
 		new_groups(g.k, 1, numbers[i], NULL);
 		given_open(&g, KERNEL_RAM);
-		expect_rows(&g, KW_INCOMPLETE, "<unreadable: I/O error or truncated file>\n",
-			    .columns = "groups");
+		expect_rows(&g, KW_INCOMPLETE, "<damaged structure>\n", .columns = "groups");
 		given_close(&g);
 	}
 }

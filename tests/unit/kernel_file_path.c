@@ -59,7 +59,7 @@ Test(kernel_file_path, circles)
 	kernel_set(g.k, mount, "mount.mnt_parent", other);
 	given_open(&g, KERNEL_RAM);
 	expect_rows(&g, KW_INCOMPLETE,
-		    "<unreadable: I/O error or truncated file>\n<unreadable: I/O error or truncated file>\n"
+		    "<damaged structure>\n<damaged structure>\n"
 		    "<no memory at that address>\n",
 		    .columns = "cwd");
 }

@@ -45,8 +45,7 @@ Test(kernel_files, absurd_sizes)
 	set_files(g.k, 1, 0xffffffff, 1, 0);
 	set_files(g.k, 2, 1 << 28, 1, 0);
 	given_open(&g, KERNEL_RAM);
-	expect_rows(&g, KW_INCOMPLETE,
-		    "1 <unreadable: I/O error or truncated file>\n2 <no memory at that address>\n",
+	expect_rows(&g, KW_INCOMPLETE, "1 <damaged structure>\n2 <no memory at that address>\n",
 		    .columns = "pid,fds");
 }
 

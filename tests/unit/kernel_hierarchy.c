@@ -122,8 +122,7 @@ Test(kernel_hierarchy, damage)
 			     &value, 8);
 		given_open(&g, KERNEL_RAM);
 		expect_rows(&g, KW_INCOMPLETE,
-			    value ? "<no memory at that address>\n"
-				  : "<unreadable: I/O error or truncated file>\n",
+			    value ? "<no memory at that address>\n" : "<damaged structure>\n",
 			    .columns = "cgroups", .pids = "1");
 		given_close(&g);
 	}
@@ -131,8 +130,7 @@ Test(kernel_hierarchy, damage)
 	all = make_groups();
 	kernel_set(g.k, all.group[1], "cgroup.root", all.root[2]);
 	given_open(&g, KERNEL_RAM);
-	expect_rows(&g, KW_INCOMPLETE, "<unreadable: I/O error or truncated file>\n", .columns = "cgroups",
-		    .pids = "1");
+	expect_rows(&g, KW_INCOMPLETE, "<damaged structure>\n", .columns = "cgroups", .pids = "1");
 }
 
 Test(kernel_hierarchy, version_1_only)

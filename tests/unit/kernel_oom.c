@@ -61,8 +61,8 @@ Test(kernel_oom, without_swap_or_numbers)
 		kernel_write(g.k, kernel_symbol(g.k, "_totalram_pages"), &(uint64_t){ total << 62 }, 8);
 		kernel_write(g.k, kernel_symbol(g.k, "total_swap_pages"), &(uint64_t){ 0 }, 8);
 		given_open(&g, KERNEL_RAM);
-		expect_rows(&g, KW_INCOMPLETE, "2 <unreadable: I/O error or truncated file>\n",
-			    .columns = "pid,oom_score", .pids = "2");
+		expect_rows(&g, KW_INCOMPLETE, "2 <damaged structure>\n", .columns = "pid,oom_score",
+			    .pids = "2");
 		given_close(&g);
 	}
 	g = given_config(&(struct kernel_config){ .tasks = TASKS, .hidden = "_totalram_pages" });

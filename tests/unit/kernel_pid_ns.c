@@ -54,8 +54,7 @@ Test(kernel_pid_ns, absurd_levels)
 		g = given_tasks(NULL, "1 a\n");
 		set_pids(g.k, 1, set_numbers(g.k, 1, levels[i]));
 		given_open(&g, KERNEL_RAM);
-		expect_rows(&g, KW_INCOMPLETE, "<unreadable: I/O error or truncated file>\n",
-			    .columns = "nspid");
+		expect_rows(&g, KW_INCOMPLETE, "<damaged structure>\n", .columns = "nspid");
 		given_close(&g);
 	}
 }

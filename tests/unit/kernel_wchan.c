@@ -204,8 +204,7 @@ Test(kernel_wchan, stack_pointers_that_are_none)
 		given_open(&g, KERNEL_RAM);
 		/* On the first two there is a stack that has nothing on it. */
 		expect_rows(&g, i < 2 ? KW_OK : KW_INCOMPLETE,
-			    i < 2 ? "<does not apply here>\n" : "<unreadable: I/O error or truncated file>\n",
-			    .columns = "wchan");
+			    i < 2 ? "<does not apply here>\n" : "<damaged structure>\n", .columns = "wchan");
 		given_close(&g);
 	}
 	given_code(NULL, NEW_ENTRY,
@@ -216,7 +215,7 @@ Test(kernel_wchan, stack_pointers_that_are_none)
 	put_table(&numbers[1]);
 	given_open(&g, KERNEL_RAM);
 	expect_rows(&g, KW_INCOMPLETE,
-		    "<no memory at that address>\n<unreadable: I/O error or truncated file>\n"
+		    "<no memory at that address>\n<damaged structure>\n"
 		    "<does not apply here>\n",
 		    .columns = "wchan");
 }
@@ -296,7 +295,7 @@ Test(kernel_wchan, in_a_module)
 		{ 0xfff, 7, "behind\n" },
 		{ 0x1000, 7, "<does not apply here>\n" },
 		{ 0x120, 1, "<does not apply here>\n" },
-		{ 0x120, 0xffffffff, "<no memory at that address>\n" },
+		{ 0x120, 0xffffffff, "<damaged structure>\n" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
