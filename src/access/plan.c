@@ -728,6 +728,14 @@ void kw_plan_forget(kw_ctx *ctx, const struct kw_plan *plan)
 				  plan->nodes.item[i].hi - plan->nodes.item[i].lo);
 }
 
+void kw_plan_forget_root(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr)
+{
+	const struct kw_plan_node *root = plan->nodes.item;
+
+	if (plan->nodes.nr)
+		kw_forget(ctx, addr + root->lo, root->hi - root->lo);
+}
+
 bool kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, const uint64_t *addrs, size_t nr,
 		  const uint8_t **ret_spans)
 {

@@ -140,6 +140,9 @@ bool kw_plan_changed(kw_ctx *ctx, const struct kw_plan *plan);
 /** Forget what the pass has cached of the objects of the last run, so that the next one reads them afresh. */
 void kw_plan_forget(kw_ctx *ctx, const struct kw_plan *plan);
 
+/** Forget what the pass has cached of the object of a row that has not been run yet. */
+void kw_plan_forget_root(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr);
+
 /**
  * Begin to fetch the objects of rows that will be loaded soon, where they are mapped.
  *

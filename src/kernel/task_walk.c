@@ -318,6 +318,15 @@ bool kw_task_is_listed(kw_ctx *ctx, const struct kw_kernel *kernel, const struct
 	return ref->pid_struct && names(ctx, &kernel->task, ref->pid_struct, ref->task);
 }
 
+bool kw_task_has_left_table(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_task_ref *ref)
+{
+	uint64_t table = kernel->globals.init_pid_ns + kernel->task.idr_root, entry;
+
+	return ref->pid_struct && ref->pid >= 0 &&
+	       kw_xa_load_again(ctx, kernel, table, (uint64_t)ref->pid, &entry) == KW_OK &&
+	       entry != ref->pid_struct;
+}
+
 void kw_tasks_are_listed(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_task_ref *refs,
 			 unsigned int nr, bool *ret_listed)
 {

@@ -85,6 +85,12 @@ bool kw_task_is_alive(kw_ctx *ctx, const struct kw_kernel *kernel, const struct 
  */
 bool kw_task_is_listed(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_task_ref *ref);
 
+/**
+ * Tell whether the PID table no longer has the struct pid under the ID that a task was found by. Where IDs come and go
+ * quickly, both the struct pid and the task_struct may be those of another ID and name each other: the table alone tells.
+ */
+bool kw_task_has_left_table(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_task_ref *ref);
+
 /** For each of KW_TASK_BATCH tasks at most, tell what kw_task_is_listed() tells of one; in few calls. */
 void kw_tasks_are_listed(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_task_ref *refs,
 			 unsigned int nr, bool *ret_listed);

@@ -7,9 +7,18 @@
 #include "memory/memory.h"
 #include "util/error.h"
 
+#define MAX_TRIES 3
+
 static bool is_node(uint64_t entry)
 {
 	return (entry & 3) == 2 && entry > 4096;
+}
+
+static kw_status read_entry(kw_ctx *ctx, uint64_t at, bool again, uint64_t *ret_entry)
+{
+	if (again)
+		kw_forget(ctx, at, sizeof(*ret_entry));
+	return kw_read_u64(ctx, at, ret_entry);
 }
 
 static kw_status read_node(kw_ctx *ctx, const struct kw_task_layout *layout, uint64_t entry, uint64_t base,
@@ -23,6 +32,7 @@ static kw_status read_node(kw_ctx *ctx, const struct kw_task_layout *layout, uin
 		status = kw_read(ctx, node + layout->node_slots, level->slots, 8ULL << layout->chunk_shift);
 	level->shift = shift;
 	level->base = base;
+	level->place = node + layout->node_slots;
 	level->next = 0;
 	return status;
 }
@@ -89,22 +99,40 @@ static unsigned int give_leaf(struct kw_xa_walk *walk, uint64_t *entries, uint64
 	return nr;
 }
 
-/* Go down into one slot; a child that is not exactly one chunk lower is damage, not a node. */
-static void descend(kw_ctx *ctx, struct kw_xa_walk *walk, struct kw_xa_level *level, uint64_t entry,
-		    uint64_t base)
+/* Read the node behind a slot; a child that is not exactly one chunk lower is damage, not a node. */
+static kw_status read_child(kw_ctx *ctx, struct kw_xa_walk *walk, const struct kw_xa_level *level,
+			    uint64_t entry, uint64_t base)
 {
 	struct kw_xa_level *child = &walk->level[walk->depth];
-	kw_status status;
+	kw_status status = read_node(ctx, walk->layout, entry, base, child);
+
+	if (!status && child->shift != level->shift - walk->layout->chunk_shift)
+		status = KW_FORMAT;
+	return status;
+}
+
+/* Go down into one slot. While it was on its way, the node may have been freed and be another tree's now. */
+static void descend(kw_ctx *ctx, struct kw_xa_walk *walk, struct kw_xa_level *level, unsigned int slot,
+		    uint64_t base)
+{
+	uint64_t entry = level->slots[slot], now;
+	kw_status status = KW_FORMAT;
 
 	if (walk->depth == KW_XA_MAX_LEVELS)
 		return;
-	status = read_node(ctx, walk->layout, entry, base, child);
-	if (!status && child->shift != level->shift - walk->layout->chunk_shift)
-		status = KW_FORMAT;
-	if (status)
+	for (unsigned int tries = 0; tries < MAX_TRIES && is_node(entry); tries++) {
+		status = read_child(ctx, walk, level, entry, base);
+		if (!status) {
+			walk->depth++;
+			return;
+		}
+		if (read_entry(ctx, level->place + 8ULL * slot, true, &now) || now == entry)
+			break;
+		entry = now;
+	}
+	/* What has become empty has ended. */
+	if (entry)
 		note_damage(walk, status);
-	else
-		walk->depth++;
 }
 
 unsigned int kw_xa_next_leaf(kw_ctx *ctx, struct kw_xa_walk *walk, uint64_t *entries, uint64_t *ret_base)
@@ -128,7 +156,7 @@ unsigned int kw_xa_next_leaf(kw_ctx *ctx, struct kw_xa_walk *walk, uint64_t *ent
 		}
 		entry = level->slots[level->next++];
 		if (is_node(entry))
-			descend(ctx, walk, level, entry, base);
+			descend(ctx, walk, level, level->next - 1, base);
 		else if (kw_xa_is_pointer(entry))
 			/* No table of IDs has entries that stand for many. */
 			note_damage(walk, KW_FORMAT);
@@ -136,19 +164,21 @@ unsigned int kw_xa_next_leaf(kw_ctx *ctx, struct kw_xa_walk *walk, uint64_t *ent
 	return 0;
 }
 
-kw_status kw_xa_load(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t index,
-		     uint64_t *ret_entry)
+static kw_status load(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t index, bool again,
+		      uint64_t *ret_entry)
 {
 	const struct kw_task_layout *t = &kernel->task;
 	unsigned int mask = (1U << t->chunk_shift) - 1, expected = 0;
 	uint64_t entry;
-	kw_status status = kw_read_u64(ctx, head, &entry);
+	kw_status status = read_entry(ctx, head, again, &entry);
 
 	*ret_entry = 0;
 	for (unsigned int depth = 0; !status && is_node(entry); depth++) {
 		uint64_t node = entry - 2;
 		uint8_t shift;
 
+		if (again)
+			kw_forget(ctx, node + t->node_shift, sizeof(shift));
 		status = kw_read(ctx, node + t->node_shift, &shift, sizeof(shift));
 		if (status)
 			break;
@@ -156,7 +186,7 @@ kw_status kw_xa_load(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head,
 			return KW_FORMAT;
 		if (!depth && shift + t->chunk_shift < 64 && index >> (shift + t->chunk_shift))
 			return KW_OK;
-		status = kw_read_u64(ctx, node + t->node_slots + 8 * (index >> shift & mask), &entry);
+		status = read_entry(ctx, node + t->node_slots + 8 * (index >> shift & mask), again, &entry);
 		if (!status && (shift ? kw_xa_is_pointer(entry) : is_node(entry)))
 			status = KW_FORMAT;
 		if (status || shift == 0) {
@@ -169,4 +199,16 @@ kw_status kw_xa_load(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head,
 	if (!status && index == 0)
 		*ret_entry = entry;
 	return status;
+}
+
+kw_status kw_xa_load(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t index,
+		     uint64_t *ret_entry)
+{
+	return load(ctx, kernel, head, index, false, ret_entry);
+}
+
+kw_status kw_xa_load_again(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t index,
+			   uint64_t *ret_entry)
+{
+	return load(ctx, kernel, head, index, true, ret_entry);
 }

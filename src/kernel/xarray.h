@@ -19,6 +19,7 @@ struct kw_xa_level {
 	uint64_t base; /* index of slot 0 */
 	unsigned int shift;
 	unsigned int next; /* slot to visit next */
+	uint64_t place;	   /* address of the slots */
 	uint64_t slots[KW_XA_MAX_SLOTS];
 };
 
@@ -55,6 +56,10 @@ unsigned int kw_xa_next_leaf(kw_ctx *ctx, struct kw_xa_walk *walk, uint64_t *ent
 /** Look up one index. 0 when there is no entry. KW_FORMAT (without a message) for what is no node. */
 kw_status kw_xa_load(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t index,
 		     uint64_t *ret_entry);
+
+/** As kw_xa_load(), of what is there now, whatever the pass has cached. */
+kw_status kw_xa_load_again(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t index,
+			   uint64_t *ret_entry);
 
 /** True for an entry that is a pointer to an object: neither empty, nor a value, nor internal. */
 static inline bool kw_xa_is_pointer(uint64_t entry)

@@ -92,61 +92,66 @@ static void run_query(struct kw_script *s, struct kw_statement *q)
 	end_giving(&giving);
 }
 
-/* Tasks that have ended */
+/*
+ * Tasks that have ended
+ *
+ * Which these are, the watch tells; what they were is kept of each sample until the next. The rows are taken before the
+ * watch looks: of those that it still finds then, each has a row, unless it has come in between and is younger than a
+ * tick. The other way round, one that ends in between would be known to have been there and have no row.
+ */
 
 struct keeping {
-	struct kw_script *s;
-	struct kw_statement *statement;
 	struct kw_pipe pipe;
+	struct kw_store *rows;
+	uint32_t nr; /* values of a row: the last two are the ID and the start */
 };
 
-/* The ID and the start are the last columns. */
 static bool keep_row(const struct kw_value *values, const struct kw_row_identity *id, void *arg)
 {
 	struct keeping *k = arg;
-	uint32_t nr = (uint32_t)k->statement->bound.query->columns.nr;
 
-	if (!kw_watch_is_there(k->statement->bound.watch, values[nr - 2].u, values[nr - 1].u))
-		return true;
-	return kw_store_add(&k->pipe, &k->statement->bound.last->now, values, nr, id);
+	return kw_store_add(&k->pipe, k->rows, values, k->nr, id);
 }
 
-static void hand_out_ended(struct keeping *k, const struct kw_store *store)
+static void keep_rows(struct kw_script *s, struct kw_statement *e)
 {
-	kw_query *q = k->statement->bound.query;
-	struct kw_op *ops = q->program->ops;
-	size_t nr = q->columns.nr;
+	struct kw_last_rows *last = e->bound.last;
+	struct kw_store now = last->now;
+	struct keeping k = { { .ctx = s->ctx }, &last->now, (uint32_t)e->bound.query->columns.nr };
+
+	last->now = last->before;
+	last->before = now;
+	kw_store_reset(&last->now);
+	take_status(s, kw_query_scan_all(e->bound.query, keep_row, &k));
+	take_status(s, k.pipe.status);
+}
+
+static void hand_out_ended(const struct kw_statement *e, struct kw_pipe *pipe)
+{
+	const struct kw_store *store = &e->bound.last->before;
+	struct kw_op *ops = e->bound.query->program->ops;
+	size_t nr = e->bound.query->columns.nr;
 
 	kw_op_reset(ops);
-	for (size_t i = 0; i < store->rows.nr && !k->pipe.status; i++) {
+	for (size_t i = 0; i < store->rows.nr && !pipe->status; i++) {
 		const struct kw_value *row = store->rows.item[i];
 
-		if (kw_watch_is_there(k->statement->bound.watch, row[nr - 2].u, row[nr - 1].u))
-			continue;
-		if (!kw_op_push(&k->pipe, ops, row, &store->ids.item[i]))
+		if (kw_watch_has_ended(e->bound.watch, row[nr - 2].u, row[nr - 1].u) &&
+		    !kw_op_push(pipe, ops, row, &store->ids.item[i]))
 			break;
 	}
-	kw_op_finish(&k->pipe, ops);
+	kw_op_finish(pipe, ops);
 }
 
 static void run_exited(struct kw_script *s, struct kw_statement *e)
 {
 	struct giving giving = { s, e, false };
-	struct keeping keeping = { s,
-				   e,
-				   { .ctx = s->ctx, .clock = &s->clock, .fn = give_row, .arg = &giving } };
-	struct kw_last_rows *last = e->bound.last;
-	struct kw_store now = last->now;
+	struct kw_pipe pipe = { .ctx = s->ctx, .clock = &s->clock, .fn = give_row, .arg = &giving };
 
-	last->now = last->before;
-	last->before = now;
-	kw_store_reset(&last->now);
 	begin_giving(&giving);
-	hand_out_ended(&keeping, &last->before);
+	hand_out_ended(e, &pipe);
 	end_giving(&giving);
-	if (!keeping.pipe.status)
-		take_status(s, kw_query_scan_all(e->bound.query, keep_row, &keeping));
-	take_status(s, keeping.pipe.status);
+	take_status(s, pipe.status);
 }
 
 /* Other statements */
@@ -243,8 +248,8 @@ static uint64_t real_time(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* Values that statements use are read once a tick, before all else. */
-static void take_sample(struct kw_script *s)
+/* Values that statements use are read once a tick, before all else; outside of a loop there is none. */
+static void take_sample(struct kw_script *s, struct kw_statement *loop)
 {
 	const struct kw_kernel *kernel;
 
@@ -256,19 +261,21 @@ static void take_sample(struct kw_script *s)
 		kw_clock_read(s->ctx, kernel, &s->clock);
 	kw_clear_error(s->ctx);
 	kw_rates_next(s->rates);
-	if (s->in_loop && s->processes.scan)
+	for (struct kw_statement *e = loop ? loop->bound.exits : NULL; e && goes_on(s); e = e->bound.exits)
+		keep_rows(s, e);
+	if (loop && s->processes.scan && goes_on(s))
 		take_status(s, kw_watch_sample(&s->processes));
-	if (s->in_loop && s->threads.scan && goes_on(s))
+	if (loop && s->threads.scan && goes_on(s))
 		take_status(s, kw_watch_sample(&s->threads));
 	if (goes_on(s))
 		take_status(s, kw_scalars_read(s->scalars));
 }
 
-static void run_tick(struct kw_script *s, struct kw_statement *body)
+static void run_tick(struct kw_script *s, struct kw_statement *loop)
 {
 	kw_pass_begin(s->ctx);
-	take_sample(s);
-	run_list(s, body);
+	take_sample(s, loop);
+	run_list(s, loop->body);
 	kw_pass_end(s->ctx);
 	if (s->sink->tick && !s->status)
 		heed(s, s->sink->tick(&s->sample, s->sink->arg));
@@ -292,7 +299,7 @@ static void run_every(struct kw_script *s, struct kw_statement *loop)
 	while (goes_on(s)) {
 		uint64_t late;
 
-		run_tick(s, loop->body);
+		run_tick(s, loop);
 		if (++done == loop->times)
 			break;
 		late = (kw_now_ns() - start) / loop->period;
@@ -343,7 +350,7 @@ static void run_outer(struct kw_script *s)
 		}
 		kw_pass_begin(s->ctx);
 		if (s->scalars)
-			take_sample(s);
+			take_sample(s, NULL);
 		if (goes_on(s))
 			run_statement(s, at);
 		kw_pass_end(s->ctx);

@@ -107,6 +107,9 @@ static enum outcome run_stage(kw_query *q, struct kw_stage *stage, const struct 
 
 	if (take_fetched(q, stage, ref, pid, status))
 		return ROW_GOOD;
+	/* Its memory, and its ID, may have been another task's when its neighbour's were read. */
+	if (q->kernel->is_live && !q->passed && kw_memory_is_copied(q->ctx->target->memory))
+		kw_plan_forget_root(q->ctx, &stage->plan, ref->task);
 	for (int tries = 0; tries < MAX_TRIES; tries++) {
 		bool alive;
 
@@ -127,6 +130,8 @@ static enum outcome run_stage(kw_query *q, struct kw_stage *stage, const struct 
 	}
 	if (right)
 		return q->kernel->is_live ? ROW_TORN : ROW_GOOD;
+	if (q->kernel->is_live && kw_task_has_left_table(q->ctx, q->kernel, ref))
+		return ROW_GONE;
 	*status = *status ? *status : KW_FORMAT;
 	return ROW_DAMAGED;
 }

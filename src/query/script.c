@@ -18,6 +18,7 @@ struct binding {
 	const char *const *args;
 	size_t nr_args, next_arg; /* the next that has no name */
 	unsigned int depth;
+	struct kw_statement *loop; /* the one that is bound */
 };
 
 static kw_status bind_list(struct binding *b, struct kw_statement *list);
@@ -217,6 +218,10 @@ static kw_status bind_watch(struct binding *b, struct kw_statement *s)
 		return fail_at(b, s->at,
 			       "outside of a loop nothing would ever happen: put this into every T { }");
 	status = watch_source(b, s, &s->bound.watch);
+	if (!status && s->kind == KW_STATEMENT_EXITED) {
+		s->bound.exits = b->loop->bound.exits;
+		b->loop->bound.exits = s;
+	}
 	return status ? status : bind_query(b, s);
 }
 
@@ -274,6 +279,7 @@ static kw_status bind_every(struct binding *b, struct kw_statement *s)
 	if (status)
 		return status;
 	b->s->is_loop_bound = true;
+	b->loop = s;
 	status = bind_list(b, s->body);
 	b->s->is_loop_bound = false;
 	return status;

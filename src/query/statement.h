@@ -62,8 +62,9 @@ struct kw_statement {
 	struct {
 		kw_query *query;
 		struct kw_expr *expr;
-		struct kw_watch *watch;	   /* of new and exited */
-		struct kw_last_rows *last; /* of exited */
+		struct kw_watch *watch;	    /* of new and exited */
+		struct kw_last_rows *last;  /* of exited */
+		struct kw_statement *exits; /* every: those in it; exited: the next of them */
 		struct kw_script_block block;
 		uint64_t since;		/* when: how long it has held; 0: it does not */
 		struct kw_value before; /* of change */

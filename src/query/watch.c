@@ -73,10 +73,7 @@ kw_status kw_watch_sample(struct kw_watch *watch)
 		memset(watch->now.item, 0, watch->now.cap * 2 * sizeof(*watch->now.item));
 	status = kw_query_run(watch->scan, take, watch);
 	watch->samples++;
-	if (watch->failed)
-		return KW_NOMEM;
-	/* What could not be read has not ended for that. */
-	return status;
+	return watch->failed ? KW_NOMEM : status;
 }
 
 void kw_watch_deinit(struct kw_watch *watch)
@@ -86,9 +83,9 @@ void kw_watch_deinit(struct kw_watch *watch)
 	free(watch->before.item);
 }
 
-bool kw_watch_is_there(const struct kw_watch *watch, uint64_t id, uint64_t start)
+bool kw_watch_has_ended(const struct kw_watch *watch, uint64_t id, uint64_t start)
 {
-	return contains(&watch->now, id, start);
+	return contains(&watch->before, id, start) && !contains(&watch->now, id, start);
 }
 
 bool kw_watch_is_new(const struct kw_watch *watch, uint64_t id, uint64_t start)

@@ -30,7 +30,7 @@ void kw_watch_deinit(struct kw_watch *watch);
 /** Tell whether one is there now and was not in the sample before. In the first sample nothing is new. */
 bool kw_watch_is_new(const struct kw_watch *watch, uint64_t id, uint64_t start);
 
-/** Tell whether one is there now. */
-bool kw_watch_is_there(const struct kw_watch *watch, uint64_t id, uint64_t start);
+/** Tell whether one was there in the sample before, and is no longer. */
+bool kw_watch_has_ended(const struct kw_watch *watch, uint64_t id, uint64_t start);
 
 #endif

@@ -395,6 +395,14 @@ static void reuse_2(void)
 	kernel_write(g.k, kernel_at(g.k, kernel_task(g.k, 2), "task_struct.comm"), "new\0", 4);
 }
 
+static uint64_t task_of_2, pid_of_100;
+
+static void reuse_2_at(void)
+{
+	kernel_set(g.k, task_of_2, "task_struct.start_boottime", 99);
+	kernel_write(g.k, kernel_at(g.k, task_of_2, "task_struct.comm"), "new\0", 4);
+}
+
 Test(query_run, a_pid_that_is_reused_between_key_and_column)
 {
 	const struct kw_query_counts *counts;
@@ -528,8 +536,6 @@ Test(query_run, ends_are_seen_by_the_next_batch)
 	}
 }
 
-static uint64_t task_of_2, pid_of_100;
-
 /* The task_struct of 2 becomes that of 100. */
 static void reuse_memory_of_2(void)
 {
@@ -565,6 +571,92 @@ Test(query_run, memory_that_is_reused_in_mid_walk)
 		given_open(&g, forms[i]);
 		expect_changed(OPTIONS(.columns = "pid,comm", .pids = "1,100"),
 			       (struct change){ 1, reuse_memory_of_2 }, KW_OK, "1 a\n100 new\n");
+		given_close(&g);
+	}
+}
+
+/* It has become another task's of the same PID since its neighbour was read, and that page with it. */
+Test(query_run, a_pid_that_is_reused_in_place_in_mid_walk)
+{
+	uint64_t pages;
+
+	g = given_config(&(struct kernel_config){ .tasks = "1 a\n2 b\n", .on_disk = true });
+	pages = kernel_alloc(g.k, 16384, 16384);
+	move_task_to(1, pages);
+	task_of_2 = pages + 4096;
+	move_task_to(2, task_of_2);
+	given_open(&g, KERNEL_RAM_LIVE_ONCE);
+	expect_changed(OPTIONS(.columns = "pid,comm,task.start_boottime", .pids = "1,2"),
+		       (struct change){ 1, reuse_2_at }, KW_OK, "1 a 1000000\n2 new 99\n");
+}
+
+/* Both the task_struct and the struct pid of 2 become those of 100, as they do where PIDs are reused quickly. */
+static void reuse_all_of_2(void)
+{
+	uint64_t pid = kernel_pid(g.k, 2), task = kernel_task(g.k, 2);
+
+	kernel_set(g.k, task, "task_struct.pid", 100);
+	kernel_set(g.k, task, "task_struct.tgid", 100);
+	kernel_set(g.k, pid, "pid.numbers[0].nr", 100);
+	kernel_idr_store(g.k, 2, 0);
+	kernel_idr_store(g.k, 100, pid);
+}
+
+/* Nothing that was found under 2 is damaged: 2 has ended. The table alone can tell that. */
+Test(query_run, all_of_a_task_is_reused_in_mid_walk)
+{
+	for (int on_disk = 0; on_disk < 2; on_disk++) {
+		const struct kw_query_counts *counts;
+
+		g = given_config(
+			&(struct kernel_config){ .tasks = "1 a\n2 b\n3 c\n200 d\n", .on_disk = on_disk });
+		given_open(&g, KERNEL_RAM_LIVE);
+		counts = expect_changed(OPTIONS(.columns = "pid,comm"), (struct change){ 1, reuse_all_of_2 },
+					KW_OK, "1 a\n3 c\n200 d\n");
+		cr_expect_eq(counts->gone, 1);
+		given_close(&g);
+	}
+}
+
+static uint64_t leaf_of_100;
+
+/* The leaf of the PIDs 64 to 127 is freed, and becomes a node of another tree. */
+static void reuse_leaf(void)
+{
+	uint64_t root =
+		kernel_get(g.k, kernel_symbol(g.k, "init_pid_ns"), "pid_namespace.idr.idr_rt.xa_head") - 2;
+
+	leaf_of_100 = kernel_get(g.k, root, "xa_node.slots[1]") - 2;
+	kernel_set(g.k, root, "xa_node.slots[1]", 0);
+	kernel_set(g.k, leaf_of_100, "xa_node.shift", 12);
+}
+
+/* As before, but in its place there is another one. */
+static void replace_leaf(void)
+{
+	uint64_t root =
+		kernel_get(g.k, kernel_symbol(g.k, "init_pid_ns"), "pid_namespace.idr.idr_rt.xa_head") - 2;
+	uint64_t pid = kernel_pid(g.k, 100);
+
+	reuse_leaf();
+	kernel_fill(g.k, kernel_at(g.k, leaf_of_100, "xa_node.slots"), 0, 512);
+	kernel_idr_store(g.k, 100, pid);
+	cr_assert_neq(kernel_get(g.k, root, "xa_node.slots[1]") - 2, leaf_of_100);
+}
+
+Test(query_run, a_leaf_of_the_table_that_is_reused_in_mid_walk)
+{
+	static const char tasks[] = "1 a\n2 b\n100 c\n200 d\n";
+
+	g = given_tasks(NULL, tasks);
+	given_open(&g, KERNEL_RAM_LIVE);
+	expect_changed(OPTIONS(.columns = "pid"), (struct change){ 1, reuse_leaf }, KW_OK, "1\n2\n200\n");
+	given_close(&g);
+	for (int on_disk = 0; on_disk < 2; on_disk++) {
+		g = given_config(&(struct kernel_config){ .tasks = tasks, .on_disk = on_disk });
+		given_open(&g, KERNEL_RAM_LIVE);
+		expect_changed(OPTIONS(.columns = "pid"), (struct change){ 1, replace_leaf }, KW_OK,
+			       "1\n2\n100\n200\n");
 		given_close(&g);
 	}
 }

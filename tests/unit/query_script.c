@@ -28,6 +28,7 @@ struct seen {
 	char *text;
 	size_t size;
 	void (*change)(uint64_t tick);
+	void (*change_amid)(uint64_t tick); /* at the first row of a block in line 1 */
 	kw_script *script;
 	uint64_t ticks, stop_after;
 };
@@ -36,7 +37,8 @@ static bool see_row(const struct kw_script_block *block, const struct kw_value *
 {
 	struct seen *seen = arg;
 
-	(void)first;
+	if (first && seen->change_amid && block->line == 1)
+		seen->change_amid(seen->ticks);
 	fprintf(seen->out, "%u:", block->line);
 	for (size_t i = 0; i < block->nr_columns; i++) {
 		fputc(' ', seen->out);
@@ -117,6 +119,32 @@ Test(query_script, tasks_that_end_and_begin)
 	       " on exit tasks select pid, comm, ppid\n"
 	       "}",
 	       end_and_begin, "| 3: 300 sleep 100; | 2: 300 sleep; | 2: 300 sleep; 3: 300 sleep 100; | | ");
+}
+
+static void end_300_amid(uint64_t tick)
+{
+	if (tick == 1)
+		kernel_idr_store(g.k, 300, 0);
+}
+
+/* It was there when the tick began, and not any more when its turn came: its end is told with the next tick. */
+Test(query_script, a_task_that_ends_within_a_tick)
+{
+	struct seen seen = { .change_amid = end_300_amid };
+
+	run("every 1ms 4 times { tasks where pid == 1 select pid\n"
+	    " on exit tasks select pid, comm\n"
+	    "}",
+	    &seen);
+	cr_assert_str_eq(seen.text, "1: 1; | 1: 1; | 1: 1; 2: 300 sleep; | 1: 1; | ", "got %s", seen.text);
+	free(seen.text);
+}
+
+/* What ended since the sample before is told even if the block was not run then. */
+Test(query_script, ends_in_a_block_that_is_not_always_run)
+{
+	expect("every 1ms 5 times { when count(tasks where pid == 300) == 0 {\n on exit tasks select pid\n } }",
+	       end_and_begin, "| 2: 300; | | | | ");
 }
 
 Test(query_script, only_those_that_are_asked_for)
