@@ -9,6 +9,9 @@
 
 #define DEFAULT_COLUMNS	       "pid,ppid,user,stat,nlwp,rss,time,comm"
 #define DEFAULT_THREAD_COLUMNS "pid,tid,user,stat,psr,time,comm"
+#define FULL_COLUMNS	       "user,pid,ppid,pcpu,start,tty,time,args"	       /* as ps -f */
+#define FULL_THREAD_COLUMNS    "user,pid,ppid,tid,pcpu,nlwp,start,tty,time,args" /* as ps -Lf */
+#define USER_COLUMNS	       "user,pid,pcpu,pmem,vsz,rss,tty,stat,start,time,args" /* as ps aux */
 
 enum {
 	OPT_SORT = OPT_COMMAND,
@@ -24,8 +27,28 @@ enum {
 struct ps_options {
 	struct kw_query_options query;
 	const char *where;
-	bool cross_check, explain, show_query;
+	bool cross_check, explain, show_query, full, user_oriented;
 };
+
+/* The letters of BSD's ps that people type, without a dash: every process is the default. */
+static bool take_bsd_letters(struct ps_options *ps, const char *word)
+{
+	if (!*word || word[strspn(word, "aux")])
+		return false;
+	ps->user_oriented = strchr(word, 'u') != NULL;
+	return true;
+}
+
+static const char *default_columns(const struct ps_options *ps)
+{
+	bool threads = ps->query.source != NULL;
+
+	if (ps->user_oriented)
+		return USER_COLUMNS;
+	if (ps->full)
+		return threads ? FULL_THREAD_COLUMNS : FULL_COLUMNS;
+	return threads ? DEFAULT_THREAD_COLUMNS : DEFAULT_COLUMNS;
+}
 
 static bool parse(struct cli *cli, int argc, char **argv, struct ps_options *ps, int *code)
 {
@@ -50,7 +73,7 @@ static bool parse(struct cli *cli, int argc, char **argv, struct ps_options *ps,
 	uint64_t pid;
 	int option;
 
-	while ((option = getopt_long(argc, argv, GLOBAL_SHORT "o:Lp:u:C:eA", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, GLOBAL_SHORT "o:Lp:u:C:efA", options, NULL)) != -1) {
 		switch (option) {
 		case 'o': q->columns = optarg; break;
 		case 'L': q->source = "threads"; break;
@@ -59,6 +82,7 @@ static bool parse(struct cli *cli, int argc, char **argv, struct ps_options *ps,
 		case 'C': q->names = optarg; break;
 		case 'e':
 		case 'A': break; /* every process is the default; people type -e all the same */
+		case 'f': ps->full = true; break;
 		case OPT_SORT: q->sort = optarg; break;
 		case OPT_TOP:
 			if (!cli_number(optarg, &q->limit)) {
@@ -83,6 +107,8 @@ static bool parse(struct cli *cli, int argc, char **argv, struct ps_options *ps,
 				return false;
 		}
 	}
+	if (optind < argc && take_bsd_letters(ps, argv[optind]))
+		optind++;
 	if (optind < argc) {
 		*code = cli_usage(&cmd_ps, "unexpected argument \"%s\"", argv[optind]);
 		return false;
@@ -95,7 +121,7 @@ static bool parse(struct cli *cli, int argc, char **argv, struct ps_options *ps,
 	if (q->limit && !q->sort && !q->forest)
 		q->sort = "-time";
 	if (!q->columns)
-		q->columns = q->source ? DEFAULT_THREAD_COLUMNS : DEFAULT_COLUMNS;
+		q->columns = default_columns(ps);
 	return true;
 }
 
@@ -233,5 +259,6 @@ const struct command cmd_ps = {
 	"      --where EXPR      only those for which a condition of the query language holds\n"
 	"      --show-query      print the query that this is, and run none\n"
 	"      --explain         print how the values would be fetched, and fetch none\n"
+	"  -f                    the columns of ps -f; kwalk ps aux has those of ps aux\n"
 	"  -e, -A                accepted: all processes are the default\n",
 };

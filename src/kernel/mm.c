@@ -8,8 +8,12 @@
  * The resident-set counters were atomic longs, from which single tasks' unsynchronised differences may make a sum
  * negative, until 6.1; since 6.2 they are percpu_counters: the true value is the shared count plus every CPU's part.
  */
+#include <kwalk/symbol.h>
+
 #include "kernel/field_table.h"
+#include "kernel/source.h"
 #include "memory/memory.h"
+#include "util/error.h"
 
 /* A member that counts pages. */
 static void pages(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
@@ -152,6 +156,39 @@ static void resident(struct kw_row *row, const struct kw_value *in, struct kw_va
 		kw_set_uint(out, nr * KW_PAGE_SIZE);
 }
 
+static kw_status find_total(kw_ctx *ctx, const struct kw_kernel *kernel, void *layout)
+{
+	(void)kernel;
+	if (kw_symbol_address(ctx, "_totalram_pages", layout) != KW_OK)
+		*(uint64_t *)layout = KW_NO_ADDR;
+	kw_clear_error(ctx);
+	return KW_OK;
+}
+
+/* The address of the number of all pages. */
+static const struct kw_subject total = { sizeof(uint64_t), find_total };
+
+static void memory_share(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
+{
+	const uint64_t *at = kw_layout_get(row->ctx, row->kernel, &total);
+	uint64_t nr, all;
+	kw_status status;
+
+	if (!counters(row, in, out, 3, &nr))
+		return;
+	if (!at || *at == KW_NO_ADDR) {
+		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
+		return;
+	}
+	status = kw_read_u64(row->ctx, *at, &all);
+	if (!status && !all)
+		status = KW_FORMAT;
+	if (status)
+		kw_set_absent(out, kw_absent_of_status(status));
+	else
+		*out = (struct kw_value){ .type = KW_VAL_FLOAT, .f = (double)nr * 100 / (double)all };
+}
+
 /* in[6] hiwater_rss: see peak() */
 static void resident_peak(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
 {
@@ -224,6 +261,11 @@ static const struct kw_field_def fields[] = {
 	    "resident memory: anonymous, file and shared pages", "mm_struct.rss_stat, per-CPU parts added" },
 	  { COUNT(0), COUNT(1), COUNT(3), COUNTERS(0), COUNTERS(1), COUNTERS(3) },
 	  resident,
+	  KW_USES_MM },
+	{ { "pmem", "%MEM", "%mem", KW_VAL_FLOAT, KW_UNIT_PERCENT, KW_SHOW_PERCENT, KW_SCOPE_BOTH,
+	    KW_COST_PERCPU, "resident memory as a share of all memory", "rss / _totalram_pages" },
+	  { COUNT(0), COUNT(1), COUNT(3), COUNTERS(0), COUNTERS(1), COUNTERS(3) },
+	  memory_share,
 	  KW_USES_MM },
 	{ { "rss_anon", "RSSANON", "RssAnon", BYTES, KW_COST_PERCPU, "resident anonymous pages",
 	    "mm_struct.rss_stat[MM_ANONPAGES]" },

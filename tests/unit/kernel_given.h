@@ -63,6 +63,7 @@ static inline void print_value(FILE *out, const struct kw_value *v)
 			fprintf(out, "%02x", (unsigned char)v->str[i]);
 		break;
 	case KW_VAL_INT: fprintf(out, "%" PRId64, v->i); break;
+	case KW_VAL_FLOAT: fprintf(out, "%g", v->f); break;
 	case KW_VAL_BOOL: fputs(v->u ? "true" : "false", out); break;
 	case KW_VAL_ADDRESS: fprintf(out, "0x%" PRIx64, v->u); break;
 	default: fprintf(out, "%" PRIu64, v->u); break;

@@ -33,6 +33,15 @@ static void expect_shared(struct given *given)
 	expect_rows(given, KW_OK, "1 143360 40960 81920 12288 20480\n", .columns = "pid," RSS_COLUMNS);
 }
 
+/* Of 10000 pages. */
+Test(kernel_mm, share_of_all_memory)
+{
+	g = given_tasks(NULL, "1 a rss=100,2300,70,100\n2 k kthread\n");
+	given_open(&g, KERNEL_RAM);
+	expect_rows(&g, KW_OK, "1 25\n2 <no mm: kernel thread or exiting>\n",
+		    .columns = "pid,pmem");
+}
+
 /* RSS without shared pages, or with swap. */
 Test(kernel_mm, all_four_counters)
 {
