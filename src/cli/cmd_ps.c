@@ -9,8 +9,8 @@
 
 #define DEFAULT_COLUMNS	       "pid,ppid,user,stat,nlwp,rss,time,comm"
 #define DEFAULT_THREAD_COLUMNS "pid,tid,user,stat,psr,time,comm"
-#define FULL_COLUMNS	       "user,pid,ppid,pcpu,start,tty,time,args"	       /* as ps -f */
-#define FULL_THREAD_COLUMNS    "user,pid,ppid,tid,pcpu,nlwp,start,tty,time,args" /* as ps -Lf */
+#define FULL_COLUMNS	       "user,pid,ppid,pcpu,start,tty,time,args"		     /* as ps -f */
+#define FULL_THREAD_COLUMNS    "user,pid,ppid,tid,pcpu,nlwp,start,tty,time,args"     /* as ps -Lf */
 #define USER_COLUMNS	       "user,pid,pcpu,pmem,vsz,rss,tty,stat,start,time,args" /* as ps aux */
 
 enum {

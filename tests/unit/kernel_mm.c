@@ -38,8 +38,7 @@ Test(kernel_mm, share_of_all_memory)
 {
 	g = given_tasks(NULL, "1 a rss=100,2300,70,100\n2 k kthread\n");
 	given_open(&g, KERNEL_RAM);
-	expect_rows(&g, KW_OK, "1 25\n2 <no mm: kernel thread or exiting>\n",
-		    .columns = "pid,pmem");
+	expect_rows(&g, KW_OK, "1 25\n2 <no mm: kernel thread or exiting>\n", .columns = "pid,pmem");
 }
 
 /* RSS without shared pages, or with swap. */
