@@ -16,7 +16,8 @@ struct kw_open_options {
 	bool no_mmap;	     /**< never map: read with pread */
 	bool once; /**< objects are looked at once and then closed: copy them with pread where that is cheaper than
 				  mapping their pages (files on a disk); tables are mapped all the same */
-	/** Called now and then while a compressed file is unpacked: how much of it has been, in bytes; or NULL. */
+	/** Called now and then while a compressed file is unpacked, or a pipe copied: how much of it has been, in bytes,
+	 * and how long it is, 0 where that is not known; or NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg; /**< for progress() */
 };
@@ -24,7 +25,7 @@ struct kw_open_options {
 /**
  * Open a target.
  *
- * @param spec  "live" (or NULL), the path of a dump or RAM file, or "qemu:PID"; what a file is, is probed from its
+ * @param spec  "live" (or NULL), the path of a dump or RAM file, "-" for standard input, or "qemu:PID"; what a file is, is probed from its
  *              content. A target that can't be opened is an error: no other one is taken instead.
  * @param opts  options or NULL
  * @return KW_OK; KW_UNREADABLE, KW_DENIED, KW_FORMAT, KW_UNSUPPORTED or KW_NOMEM with kw_error() set, and then the

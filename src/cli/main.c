@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The program: global options, the table of commands, and what the commands share. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static const char global_help[] =
 	"\n"
 	"Options, before or behind the command:\n"
 	"  -t, --target TARGET   live (default), the path of a dump or guest RAM file,\n"
-	"                        or qemu:PID for a running QEMU\n"
+	"                        - for standard input, or qemu:PID for a running QEMU\n"
 	"  -k, --symbols FILE    take symbols (and types) from this vmlinux or System.map\n"
 	"      --format FORMAT   table (default), json, jsonl, csv or tsv\n"
 	"      --no-headers      leave the heading out (table, csv, tsv)\n"
@@ -149,20 +150,30 @@ bool cli_options_only(struct cli *cli, const struct command *command, int argc, 
 	return true;
 }
 
-/* Show how far the unpacking of a file is, in one line that is written over. */
+/* One line on a terminal that is written over. */
+struct progress {
+	uint64_t shown; /* percents, or, where nobody knows how much will come, MiB */
+	bool in_line;
+};
+
 static void show_progress(void *arg, uint64_t done, uint64_t total)
 {
-	unsigned int *shown = arg, percent = total ? (unsigned int)(done * 100 / total) : 100;
+	struct progress *p = arg;
+	uint64_t now = total ? done * 100 / total : done >> 20;
 
-	if (percent == *shown)
+	if (p->in_line && now == p->shown)
 		return;
-	*shown = percent;
-	fprintf(stderr, "\rkwalk: unpacking: %u %%%s", percent, percent < 100 ? "" : "\n");
+	p->in_line = true;
+	p->shown = now;
+	if (total)
+		fprintf(stderr, "\rkwalk: unpacking: %" PRIu64 " %%", now);
+	else
+		fprintf(stderr, "\rkwalk: reading: %" PRIu64 " MiB", now);
 }
 
 int cli_open(struct cli *cli)
 {
-	unsigned int shown = 0;
+	struct progress progress = { 0 };
 	struct kw_open_options opts = {
 		.size = sizeof(opts), .symbols = cli->symbols, .no_mmap = cli->no_mmap, .once = true
 	};
@@ -170,7 +181,7 @@ int cli_open(struct cli *cli)
 
 	if (isatty(STDERR_FILENO)) {
 		opts.progress = show_progress;
-		opts.progress_arg = &shown;
+		opts.progress_arg = &progress;
 	}
 	cli->ctx = kw_new();
 	if (!cli->ctx) {
@@ -178,6 +189,8 @@ int cli_open(struct cli *cli)
 		return EXIT_UNREADABLE;
 	}
 	status = kw_open(cli->ctx, cli->target, &opts);
+	if (progress.in_line)
+		fputc('\n', stderr);
 	if (!status) {
 		const char *trouble = kw_trouble(cli->ctx);
 		uint64_t addr;
@@ -189,8 +202,6 @@ int cli_open(struct cli *cli)
 		cli_drop_privileges();
 		return EXIT_OK;
 	}
-	if (shown % 100)
-		fputc('\n', stderr);
 	cli_fail(cli, status);
 	return EXIT_UNREADABLE;
 }

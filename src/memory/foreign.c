@@ -19,7 +19,7 @@ static const struct foreign {
 	{ "\x28\xb5\x2f\xfd", 4, 0, "compressed twice; unpack it first (zstd -d)" },
 	{ "\xfd"
 	  "7zXZ\0",
-	  6, 0, "compressed with xz; unpack it first (xz -d)" },
+	  6, 0, "compressed twice; unpack it first (xz -d)" },
 	{ "1AY&SY", 6, 4, "compressed with bzip2; unpack it first (bzip2 -d)" },
 	{ "\x04\x22\x4d\x18", 4, 0, "compressed with lz4; unpack it first (lz4 -d)" },
 	{ "QFI\xfb", 4, 0, "a QEMU disk image, not memory" },

@@ -99,6 +99,16 @@ kw_status kw_memory_set_trouble(kw_ctx *ctx, struct kw_memory *memory, const cha
 	return status;
 }
 
+/* What is read from a pipe comes when it comes. */
+static kw_status let_wait(kw_ctx *ctx, const struct kw_memory *memory)
+{
+	int flags = fcntl(memory->fd, F_GETFL);
+
+	if (flags < 0 || fcntl(memory->fd, F_SETFL, flags & ~O_NONBLOCK))
+		return kw_fail_errno(ctx, errno, "%s", memory->name);
+	return KW_OK;
+}
+
 static kw_status check_file(kw_ctx *ctx, struct kw_memory *memory)
 {
 	struct stat st;
@@ -108,8 +118,9 @@ static kw_status check_file(kw_ctx *ctx, struct kw_memory *memory)
 		return kw_fail_errno(ctx, errno, "%s", memory->name);
 	switch (st.st_mode & S_IFMT) {
 	case S_IFREG: what = NULL; break;
+	case S_IFIFO:
+	case S_IFSOCK: memory->is_pipe = true; return let_wait(ctx, memory);
 	case S_IFDIR: what = "a directory"; break;
-	case S_IFIFO: what = "a pipe"; break;
 	default: what = "a device"; break;
 	}
 	if (what)
@@ -122,14 +133,17 @@ static kw_status check_file(kw_ctx *ctx, struct kw_memory *memory)
 	return KW_OK;
 }
 
-/* Read the first bytes of the dump in a file, having unpacked one that is compressed, and indexed one that is flattened. */
+/*
+ * Read the first bytes of the dump in a file, having copied what is in a pipe, unpacked a file that is compressed, and
+ * indexed one that is flattened.
+ */
 static kw_status read_head(kw_ctx *ctx, struct kw_memory *memory, const struct kw_open_options *opts,
 			   uint8_t head[HEAD], size_t *ret_len)
 {
-	ssize_t len = pread(memory->fd, head, HEAD, 0);
+	ssize_t len = memory->is_pipe ? 0 : pread(memory->fd, head, HEAD, 0);
 	kw_status status;
 
-	if (len > 0 && kw_is_packed_file(head, (size_t)len)) {
+	if (memory->is_pipe || (len > 0 && kw_is_packed_file(head, (size_t)len))) {
 		status = kw_unpack_file(ctx, memory, opts);
 		if (status != KW_OK)
 			return status;
@@ -165,15 +179,29 @@ static kw_status open_content(kw_ctx *ctx, struct kw_memory *memory, const struc
 	status = sources[i]->open(ctx, memory);
 	if (status != KW_OK || !memory->unpacked)
 		return status;
-	return kw_memory_describe(ctx, memory, "compressed file with %s", memory->description);
+	return kw_memory_describe(ctx, memory, "%s with %s", memory->is_pipe ? "pipe" : "compressed file",
+				  memory->description);
 }
 
-static kw_status open_file(kw_ctx *ctx, struct kw_memory *memory, const struct kw_open_options *opts)
+/* "-" is standard input: a file from its beginning, or a pipe, which may be a socket that can't be opened again. */
+static int open_named(const char *name)
+{
+	struct stat st;
+
+	/* Without O_NONBLOCK a pipe would wait for somebody to open it for writing. */
+	if (strcmp(name, "-") != 0)
+		return open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (!fstat(STDIN_FILENO, &st) && S_ISREG(st.st_mode))
+		return open("/dev/stdin", O_RDONLY | O_CLOEXEC);
+	return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+}
+
+static kw_status open_file(kw_ctx *ctx, struct kw_memory *memory, const char *spec,
+			   const struct kw_open_options *opts)
 {
 	kw_status status;
 
-	/* Without O_NONBLOCK a pipe would wait for somebody to write. */
-	memory->fd = open(memory->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	memory->fd = open_named(spec);
 	if (memory->fd < 0 && errno == ENOENT && strchr(memory->name, ','))
 		return kw_kdump_open_set(ctx, memory);
 	if (memory->fd < 0)
@@ -191,7 +219,15 @@ static kw_status open_source(kw_ctx *ctx, struct kw_memory *memory, const char *
 		return kw_kcore_open(ctx, memory);
 	if (!strncmp(spec, "qemu:", 5))
 		return kw_qemu_open(ctx, memory, spec + 5);
-	return open_file(ctx, memory, opts);
+	return open_file(ctx, memory, spec, opts);
+}
+
+/* What a target is called in messages. */
+static const char *name_of(const char *spec)
+{
+	if (!spec || !strcmp(spec, "live"))
+		return "/proc/kcore";
+	return strcmp(spec, "-") != 0 ? spec : "standard input";
 }
 
 kw_status kw_memory_open(kw_ctx *ctx, const char *spec, const struct kw_open_options *opts)
@@ -204,7 +240,7 @@ kw_status kw_memory_open(kw_ctx *ctx, const char *spec, const struct kw_open_opt
 	memory->fd = memory->device_fd = -1;
 	pthread_mutex_init(&memory->hotplug.lock, NULL);
 	memory->no_mmap = opts && opts->no_mmap;
-	memory->name = strdup(spec && strcmp(spec, "live") ? spec : "/proc/kcore");
+	memory->name = strdup(name_of(spec));
 	status = memory->name ? open_source(ctx, memory, spec, opts) : kw_fail_nomem(ctx);
 	if (status == KW_OK)
 		status = kw_memory_list_segments(ctx, memory);

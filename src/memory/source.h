@@ -45,6 +45,7 @@ struct kw_memory {
 	uint64_t cut_off;   /* bytes that the headers promise and the file does not have */
 	char *name;
 	char *description;
+	bool is_pipe;		   /* what was given is a pipe */
 	bool unpacked;		   /* fd is a temporary file */
 	char *trouble;		   /* what is wrong with all of it; NULL: nothing */
 	struct segment_map virt;   /* sorted by virtual address, none overlaps */
@@ -72,11 +73,12 @@ struct kw_source_ops {
 	kw_status (*open)(kw_ctx *ctx, struct kw_memory *memory);
 };
 
-/** True when the first bytes are those of a file compressed with gzip or zstd. */
+/** True when the first bytes are those of a file compressed with gzip, xz or zstd. */
 bool kw_is_packed_file(const uint8_t *head, size_t len);
 
 /**
- * Unpack a compressed file into an unlinked temporary one, with holes for pages of zeros, which becomes memory->fd.
+ * Unpack a compressed file, or copy a pipe, compressed or not, into an unlinked temporary file with holes for pages of
+ * zeros, which becomes memory->fd.
  *
  * @param opts  whose progress() is told; or NULL
  */
