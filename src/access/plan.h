@@ -42,7 +42,7 @@ struct kw_plan_load {
 	uint32_t slot;
 	uint32_t size;
 	uint8_t load; /* enum kw_load */
-	uint8_t op;   /* enum op of plan.c: how, and how many bytes */
+	uint8_t op;   /* enum op of plan_inner.h: how, and how many bytes */
 	uint8_t type; /* enum kw_value_type */
 	uint8_t shift, bits;
 	uint64_t offset; /* from the node's lo once the plan is finished */

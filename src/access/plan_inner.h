@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files of a plan share: how a value is loaded from the bytes of an object. */
+#ifndef ACCESS_PLAN_INNER_H
+#define ACCESS_PLAN_INNER_H
+
+#include <string.h>
+
+#include "access/plan.h"
+
+/* What is done for a load: its kind and size in one, so that one jump decides. */
+enum op {
+	OP_U64,
+	OP_U32,
+	OP_S32,
+	OP_U16,
+	OP_U8,
+	OP_SIGNED,
+	OP_BOOL,
+	OP_BITS,
+	OP_SIGNED_BITS,
+	OP_CHARS16,
+	OP_TEXT,
+	OP_STRING
+};
+
+static inline bool is_root(const struct kw_plan *plan, uint32_t node)
+{
+	return plan->nodes.item[node].parent == node;
+}
+
+/** Make room for the objects of so many rows, in place of what was there. False, and nothing done, without memory. */
+bool kw_plan_make_rows(struct kw_plan *plan, size_t rows);
+
+static inline uint64_t load_unsigned(const uint8_t *from, uint32_t size)
+{
+	uint64_t u64;
+	uint32_t u32;
+	uint16_t u16;
+
+	switch (size) {
+	case 8: memcpy(&u64, from, 8); return u64;
+	case 4: memcpy(&u32, from, 4); return u32;
+	case 2: memcpy(&u16, from, 2); return u16;
+	default: return *from;
+	}
+}
+
+static inline int64_t sign_extend(uint64_t value, unsigned int bits)
+{
+	return bits >= 64 ? (int64_t)value : (int64_t)(value << (64 - bits)) >> (64 - bits);
+}
+
+static inline uint64_t bits_of(const struct kw_plan_load *load, const uint8_t *from)
+{
+	uint64_t value = load_unsigned(from, load->size) >> load->shift;
+
+	return load->bits >= 64 ? value : value & ((1ULL << load->bits) - 1);
+}
+
+/* The length of a string in 16 bytes: the lowest zero byte is found by borrowing from it. */
+static inline uint32_t length16(const char *text)
+{
+	const uint64_t ones = 0x0101010101010101ULL, highs = 0x8080808080808080ULL;
+	uint64_t half[2];
+
+	memcpy(half, text, sizeof(half));
+	for (uint32_t i = 0; i < 2; i++) {
+		uint64_t zero = (half[i] - ones) & ~half[i] & highs;
+
+		if (zero)
+			return i * 8 + (uint32_t)__builtin_ctzll(zero) / 8;
+	}
+	return 16;
+}
+
+/* The two halves of a value, each with one store: all but the number are the same in every row. */
+static inline void set_value(const struct kw_plan_load *load, struct kw_value *value, uint64_t number)
+{
+	memcpy(value, &load->head, sizeof(load->head));
+	value->u = number;
+}
+
+/* Copying first keeps length and text consistent when the memory changes under us. */
+static inline void load_text(const struct kw_plan_load *load, const uint8_t *from, char *text,
+			     struct kw_value *value)
+{
+	memcpy(text, from, load->size);
+	set_value(load, value, (uint64_t)(uintptr_t)text);
+	value->len = load->load == KW_LOAD_CHARS ? (uint32_t)strnlen(text, load->size) : load->size;
+}
+
+static inline void load_chars16(const struct kw_plan_load *load, const uint8_t *from, char *text,
+				struct kw_value *value)
+{
+	memcpy(text, from, 16);
+	set_value(load, value, (uint64_t)(uintptr_t)text);
+	value->len = length16(text);
+}
+
+/* A value whose bytes are all in the object; those of a string are copied to `text`. One jump decides what is done. */
+static inline void load_fixed(const struct kw_plan_load *load, const uint8_t *from, char *text,
+			      struct kw_value *value)
+{
+	int32_t s32;
+
+	switch ((enum op)load->op) {
+	case OP_U64: set_value(load, value, load_unsigned(from, 8)); return;
+	case OP_U32: set_value(load, value, load_unsigned(from, 4)); return;
+	case OP_S32:
+		memcpy(&s32, from, sizeof(s32));
+		set_value(load, value, (uint64_t)(int64_t)s32);
+		return;
+	case OP_U16: set_value(load, value, load_unsigned(from, 2)); return;
+	case OP_U8: set_value(load, value, *from); return;
+	case OP_SIGNED:
+		set_value(load, value,
+			  (uint64_t)sign_extend(load_unsigned(from, load->size), load->size * 8));
+		return;
+	case OP_BOOL: set_value(load, value, *from != 0); return;
+	case OP_BITS: set_value(load, value, bits_of(load, from)); return;
+	case OP_SIGNED_BITS:
+		set_value(load, value, (uint64_t)sign_extend(bits_of(load, from), load->bits));
+		return;
+	case OP_CHARS16: load_chars16(load, from, text, value); return;
+	default: load_text(load, from, text, value);
+	}
+}
+
+#endif

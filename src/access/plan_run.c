@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Running plans: the inner loop of most queries. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "access/plan_inner.h"
+#include "memory/view.h"
+#include "util/error.h"
+
+bool kw_plan_make_rows(struct kw_plan *plan, size_t rows)
+{
+	size_t nr = rows * (plan->nodes.nr ? plan->nodes.nr : 1), size = rows * plan->row_size;
+	uint8_t *scratch = malloc(size ? size : 1);
+	struct kw_plan_object *objects = calloc(nr, sizeof(*objects));
+
+	if (!scratch || !objects) {
+		free(scratch);
+		free(objects);
+		return false;
+	}
+	free(plan->scratch);
+	free(plan->objects);
+	plan->scratch = scratch;
+	plan->row = plan->objects = objects;
+	plan->rows = rows;
+	return true;
+}
+
+static void set_absent(struct kw_value *value, enum kw_absent reason)
+{
+	*value = (struct kw_value){ .type = KW_VAL_ABSENT, .absent = (uint8_t)reason };
+}
+
+static void load_string(kw_ctx *ctx, const struct kw_plan_load *load, uint64_t addr, struct kw_value *value)
+{
+	kw_status status;
+
+	if (!addr) {
+		set_absent(value, KW_ABSENT_NULL);
+		return;
+	}
+	status = kw_read_string(ctx, addr, load->text, KW_PATH_MAX_STRING);
+	if (status) {
+		set_absent(value, kw_absent_of_status(status));
+		return;
+	}
+	value->str = load->text;
+	value->len = (uint32_t)strlen(load->text);
+}
+
+static inline void run_load(kw_ctx *ctx, const struct kw_plan_load *load, const uint8_t *from,
+			    struct kw_value *value)
+{
+	if (__builtin_expect(load->op != OP_STRING, 1)) {
+		load_fixed(load, from, load->text, value);
+		return;
+	}
+	set_value(load, value, 0);
+	load_string(ctx, load, load_unsigned(from, 8), value);
+}
+
+static bool is_zero(const uint8_t *bytes, size_t len)
+{
+	return !len || (!*bytes && !memcmp(bytes, bytes + 1, len - 1));
+}
+
+/*
+ * Tell whether an object whose bytes are all zeros lies on a page that the live kernel does not show: /proc/kcore gives
+ * zeros for those and no error. Where an object is that something points to, something else is not zero: the count of its
+ * references, its neighbours. (Not so for a plain variable, which is nobody's target.) The page is looked at in pieces,
+ * the first of which mostly decides.
+ */
+static bool is_unshown(kw_ctx *ctx, uint64_t addr, const uint8_t *bytes, size_t len)
+{
+	uint8_t piece[512];
+	uint64_t page = addr & ~4095ULL;
+
+	if (!is_zero(bytes, len))
+		return false;
+	for (uint64_t at = page; at < page + 4096; at += sizeof(piece))
+		if (kw_read(ctx, at, piece, sizeof(piece)) != KW_OK || !is_zero(piece, sizeof(piece)))
+			return false;
+	return true;
+}
+
+/* Find where the object of node i lies in a row; false, with a reason, when there is none. */
+static inline bool find_object(const struct kw_plan_node *n, uint32_t i, uint64_t root,
+			       struct kw_plan_object *row)
+{
+	const struct kw_plan_object *parent = &row[n->parent];
+	struct kw_plan_object *object = &row[i];
+
+	object->data = NULL;
+	object->status = KW_OK;
+	if (n->parent == i) {
+		object->address = root;
+		object->reason = 0;
+		return true;
+	}
+	object->address = parent->data ? load_unsigned(parent->data + n->hop, 8) : 0;
+	object->reason = parent->data ? (uint8_t)n->null_reason : parent->reason;
+	return object->address != 0;
+}
+
+/* Note what came of reading an object's span. A mapping has no unshown pages: it refuses those. */
+static void set_object(kw_ctx *ctx, const struct kw_plan *plan, uint32_t i, struct kw_plan_object *row,
+		       const uint8_t *data, bool copied, kw_status status)
+{
+	const struct kw_plan_node *n = &plan->nodes.item[i];
+
+	if (data && copied && plan->doubts_zeros && n->parent != i &&
+	    is_unshown(ctx, row[i].address + n->lo, data, n->hi - n->lo)) {
+		data = NULL;
+		status = KW_FAILED;
+	}
+	row[i].data = data;
+	row[i].status = data ? KW_OK : (uint8_t)status;
+	row[i].reason = (uint8_t)kw_absent_of_status(row[i].status);
+}
+
+/* Load what one object has. Most values are of three kinds, each of which comes in a row. */
+static void load_object(kw_ctx *ctx, const struct kw_plan_load *load, const struct kw_plan_load *end,
+			const uint8_t *data, struct kw_value *values)
+{
+	int32_t s32;
+
+	for (; load < end && load->op == OP_U64; load++)
+		set_value(load, &values[load->slot], load_unsigned(data + load->offset, 8));
+	for (; load < end && load->op == OP_U32; load++)
+		set_value(load, &values[load->slot], load_unsigned(data + load->offset, 4));
+	for (; load < end && load->op == OP_S32; load++) {
+		memcpy(&s32, data + load->offset, sizeof(s32));
+		set_value(load, &values[load->slot], (uint64_t)(int64_t)s32);
+	}
+	for (; load < end; load++)
+		run_load(ctx, load, data + load->offset, &values[load->slot]);
+}
+
+static void set_all_absent(const struct kw_plan_load *load, const struct kw_plan_load *end,
+			   const struct kw_plan_object *object, struct kw_value *values)
+{
+	for (; load < end; load++)
+		set_absent(&values[load->slot], object->reason);
+}
+
+static kw_status load_row(kw_ctx *ctx, const struct kw_plan *plan, struct kw_value *values)
+{
+	const struct kw_plan_load *load = plan->loads.item;
+	kw_status status = KW_OK;
+
+	for (uint32_t i = 0; i < plan->nodes.nr; i++) {
+		const struct kw_plan_load *end = plan->loads.item + plan->nodes.item[i].end_load;
+		const struct kw_plan_object *object = &plan->row[i];
+
+		if (object->data) {
+			load_object(ctx, load, end, object->data, values);
+		} else {
+			set_all_absent(load, end, object, values);
+			if (!status && is_root(plan, i))
+				status = object->status;
+		}
+		load = end;
+	}
+	return status;
+}
+
+/* Fetch one object, where it isn't at hand. */
+static void fetch_object(kw_ctx *ctx, struct kw_plan *plan, uint32_t i)
+{
+	const struct kw_plan_node *n = &plan->nodes.item[i];
+	const uint8_t *data = NULL;
+	kw_status status = KW_ABSENT;
+	uint64_t first;
+
+	if (!__builtin_add_overflow(plan->row[i].address, n->lo, &first))
+		data = kw_fetch(ctx, first, n->hi - n->lo, plan->scratch + n->scratch, &status);
+	set_object(ctx, plan, i, plan->row, data, data == plan->scratch + n->scratch, status);
+}
+
+static kw_status run_once(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, struct kw_value *values)
+{
+	const struct kw_plan_node *n = plan->nodes.item, *end = n + plan->nodes.nr;
+	bool plain = !kw_views_are_copies(ctx);
+	struct kw_plan_object *row = plan->row, *object = row;
+
+	for (uint32_t i = 0; n < end; n++, object++, i++) {
+		if (!find_object(n, i, addr, row))
+			continue;
+		if (plain)
+			object->data = kw_view_at_hand(ctx, object->address + n->lo, n->hi - n->lo);
+		if (!object->data)
+			fetch_object(ctx, plan, i);
+	}
+	return load_row(ctx, plan, values);
+}
+
+kw_status kw_plan_run(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, struct kw_value *values)
+{
+	uint64_t faults = kw_fault_count(ctx);
+	kw_status status;
+
+	plan->row = plan->objects;
+	status = run_once(ctx, plan, addr, values);
+	/* A page of a mapping could not be had and reads as zeros now: the second run sees it marked as failed. */
+	if (__builtin_expect(kw_fault_count(ctx) != faults, 0))
+		status = run_once(ctx, plan, addr, values);
+	return status;
+}
+
+static bool make_ranges(struct kw_plan *plan)
+{
+	size_t nr = KW_PLAN_ROWS * plan->nodes.nr;
+
+	if (plan->rows == KW_PLAN_ROWS)
+		return true;
+	if (!plan->pointers)
+		plan->pointers = calloc(nr, sizeof(*plan->pointers));
+	if (!plan->ranges)
+		plan->ranges = calloc(nr, sizeof(*plan->ranges));
+	return plan->pointers && plan->ranges && kw_plan_make_rows(plan, KW_PLAN_ROWS);
+}
+
+/* Fetch one node's object in all rows. */
+static void fetch_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, const uint64_t *addrs, size_t nr)
+{
+	const struct kw_plan_node *n = &plan->nodes.item[i];
+	size_t row_of[KW_PLAN_ROWS], used = 0;
+
+	for (size_t r = 0; r < nr; r++) {
+		struct kw_plan_object *row = plan->objects + r * plan->nodes.nr;
+		struct kw_range *range = &plan->ranges[used];
+
+		if (!find_object(n, i, addrs[r], row))
+			continue;
+		if (__builtin_add_overflow(row[i].address, n->lo, &range->addr)) {
+			set_object(ctx, plan, i, row, NULL, true, KW_ABSENT);
+			continue;
+		}
+		range->len = (uint32_t)(n->hi - n->lo);
+		range->buf = plan->scratch + r * plan->row_size + n->scratch;
+		row_of[used++] = r;
+	}
+	kw_gather(ctx, plan->ranges, used);
+	for (size_t k = 0; k < used; k++) {
+		const struct kw_range *range = &plan->ranges[k];
+
+		set_object(ctx, plan, i, plan->objects + row_of[k] * plan->nodes.nr,
+			   range->status == KW_OK ? range->buf : NULL, true, range->status);
+	}
+}
+
+kw_status kw_plan_fetch(kw_ctx *ctx, struct kw_plan *plan, const uint64_t *addrs, size_t nr)
+{
+	if (!make_ranges(plan))
+		return kw_fail_nomem(ctx);
+	for (uint32_t i = 0; i < plan->nodes.nr; i++)
+		fetch_node(ctx, plan, i, addrs, nr);
+	return KW_OK;
+}
+
+kw_status kw_plan_take(kw_ctx *ctx, struct kw_plan *plan, size_t row, struct kw_value *values)
+{
+	plan->row = plan->objects + row * plan->nodes.nr;
+	return load_row(ctx, plan, values);
+}
+
+/* Where the pointer to a node's object lies in a row; 0 when it has none, or its parent could not be had. */
+static uint64_t pointer_place(const struct kw_plan *plan, const struct kw_plan_object *row, uint32_t i)
+{
+	const struct kw_plan_node *n = &plan->nodes.item[i];
+
+	if (n->parent == i || !row[n->parent].data)
+		return 0;
+	return row[n->parent].address + plan->nodes.item[n->parent].lo + n->hop;
+}
+
+void kw_plan_recheck(kw_ctx *ctx, struct kw_plan *plan, size_t nr, bool *ret_changed)
+{
+	size_t used = 0;
+
+	for (size_t r = 0; r < nr; r++)
+		for (uint32_t i = 0; i < plan->nodes.nr; i++) {
+			uint64_t at = pointer_place(plan, plan->objects + r * plan->nodes.nr, i);
+
+			if (at) {
+				plan->ranges[used] = (struct kw_range){ .addr = at,
+									.len = 8,
+									.buf = &plan->pointers[used] };
+				used++;
+			}
+		}
+	kw_gather(ctx, plan->ranges, used);
+	used = 0;
+	for (size_t r = 0; r < nr; r++) {
+		const struct kw_plan_object *row = plan->objects + r * plan->nodes.nr;
+
+		ret_changed[r] = false;
+		for (uint32_t i = 0; i < plan->nodes.nr; i++) {
+			if (!pointer_place(plan, row, i))
+				continue;
+			ret_changed[r] |= plan->ranges[used].status != KW_OK ||
+					  plan->pointers[used] != row[i].address;
+			used++;
+		}
+	}
+}
+
+/* A mapping shows what is there now. False when one of the pointers is not mapped, and nothing is known. */
+static bool changed_in_mapping(kw_ctx *ctx, const struct kw_plan *plan, bool *ret_changed)
+{
+	bool changed = false;
+
+	/* All values have been copied before the pointers are looked at again. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	for (uint32_t i = 0; i < plan->nodes.nr; i++) {
+		uint64_t at = pointer_place(plan, plan->row, i);
+		const uint8_t *pointer = at ? kw_view_at_hand(ctx, at, 8) : NULL;
+
+		if (at && !pointer)
+			return false;
+		changed |= at && load_unsigned(pointer, 8) != plan->row[i].address;
+	}
+	*ret_changed = changed;
+	return true;
+}
+
+bool kw_plan_changed(kw_ctx *ctx, const struct kw_plan *plan)
+{
+	uint64_t at, now;
+	bool changed;
+
+	if (!kw_views_are_copies(ctx) && changed_in_mapping(ctx, plan, &changed))
+		return changed;
+	for (uint32_t i = 0; i < plan->nodes.nr; i++)
+		if ((at = pointer_place(plan, plan->row, i)))
+			kw_forget(ctx, at, sizeof(now));
+	for (uint32_t i = 0; i < plan->nodes.nr; i++) {
+		at = pointer_place(plan, plan->row, i);
+		if (at && (kw_read_u64(ctx, at, &now) != KW_OK || now != plan->row[i].address))
+			return true;
+	}
+	return false;
+}
+
+void kw_plan_forget(kw_ctx *ctx, const struct kw_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->nodes.nr; i++)
+		if (plan->row[i].address)
+			kw_forget(ctx, plan->row[i].address + plan->nodes.item[i].lo,
+				  plan->nodes.item[i].hi - plan->nodes.item[i].lo);
+}
+
+void kw_plan_forget_root(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr)
+{
+	const struct kw_plan_node *root = plan->nodes.item;
+
+	if (plan->nodes.nr)
+		kw_forget(ctx, addr + root->lo, root->hi - root->lo);
+}
