@@ -20,6 +20,13 @@ struct kw_open_options {
 	 * and how long it is, 0 where that is not known; or NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg; /**< for progress() */
+	/**
+	 * Where types come from: "btf", "dwarf" (of the symbols' vmlinux, else of the kernel's debug file under
+	 * /usr/lib/debug), or the path of a vmlinux with DWARF. NULL: BTF, and DWARF where there is none.
+	 */
+	const char *types;
+	bool debuginfod; /**< fetch the kernel's debug file from the servers that DEBUGINFOD_URLS names when it is wanted */
+	bool force; /**< take symbols and types also from a file of another build: see kw_forced() */
 };
 
 /**
@@ -39,6 +46,13 @@ KW_API kw_status kw_open(kw_ctx *ctx, const char *spec, const struct kw_open_opt
  * @return a text for people, without the target's name, that lives as long as the context; NULL when nothing is
  */
 KW_API const char *kw_trouble(kw_ctx *ctx);
+
+/**
+ * Tell which file of another build is used since kw_open_options.force let it pass: what is shown may be wrong.
+ *
+ * @return a text for people that lives as long as the context; NULL when there is none
+ */
+KW_API const char *kw_forced(kw_ctx *ctx);
 
 /** One line of kw_facts(): what was found and how. */
 struct kw_fact {

@@ -17,8 +17,9 @@ enum { EXIT_OK, EXIT_NO_MATCH, EXIT_USAGE, EXIT_UNREADABLE, EXIT_INCOMPLETE };
 struct cli {
 	const char *target;  /* NULL: live */
 	const char *symbols; /* -k */
+	const char *types;   /* NULL: where they are found */
 	enum kw_format format;
-	bool no_headers, no_mmap, verbose;
+	bool no_headers, no_mmap, verbose, debuginfod, force;
 	kw_ctx *ctx;
 };
 
@@ -38,6 +39,9 @@ enum {
 	OPT_FORMAT = 256,
 	OPT_NO_HEADERS,
 	OPT_NO_MMAP,
+	OPT_TYPES,
+	OPT_DEBUGINFOD,
+	OPT_FORCE,
 	OPT_HELP,
 	OPT_VERSION,
 	OPT_COMMAND, /* first value for a command's own options */
@@ -48,7 +52,10 @@ enum {
 	{ "target", required_argument, NULL, 't' }, { "symbols", required_argument, NULL, 'k' },          \
 		{ "verbose", no_argument, NULL, 'v' }, { "format", required_argument, NULL, OPT_FORMAT }, \
 		{ "no-headers", no_argument, NULL, OPT_NO_HEADERS },                                      \
-		{ "no-mmap", no_argument, NULL, OPT_NO_MMAP }, { "help", no_argument, NULL, OPT_HELP },   \
+		{ "no-mmap", no_argument, NULL, OPT_NO_MMAP },                                            \
+		{ "types", required_argument, NULL, OPT_TYPES },                                          \
+		{ "debuginfod", no_argument, NULL, OPT_DEBUGINFOD },                                      \
+		{ "force", no_argument, NULL, OPT_FORCE }, { "help", no_argument, NULL, OPT_HELP },       \
 	{                                                                                                 \
 		"version", no_argument, NULL, OPT_VERSION                                                 \
 	}

@@ -31,6 +31,10 @@ static const char global_help[] =
 	"  -t, --target TARGET   live (default), the path of a dump or guest RAM file,\n"
 	"                        - for standard input, or qemu:PID for a running QEMU\n"
 	"  -k, --symbols FILE    take symbols (and types) from this vmlinux or System.map\n"
+	"      --types FROM      take types from btf, dwarf (the debug information of -k's\n"
+	"                        vmlinux, or else what is installed), or this vmlinux\n"
+	"      --debuginfod      fetch the kernel's debug information where it is wanted\n"
+	"      --force           take a vmlinux of another build of the kernel, too\n"
 	"      --format FORMAT   table (default), json, jsonl, csv or tsv\n"
 	"      --no-headers      leave the heading out (table, csv, tsv)\n"
 	"      --no-mmap         read with pread, never map\n"
@@ -113,6 +117,9 @@ bool cli_option(struct cli *cli, const struct command *command, int option, int 
 	case 'k': cli->symbols = optarg; return true;
 	case 'v': cli->verbose = true; return true;
 	case OPT_NO_HEADERS: cli->no_headers = true; return true;
+	case OPT_TYPES: cli->types = optarg; return true;
+	case OPT_DEBUGINFOD: cli->debuginfod = true; return true;
+	case OPT_FORCE: cli->force = true; return true;
 	case OPT_NO_MMAP: cli->no_mmap = true; return true;
 	case OPT_FORMAT:
 		if (take_format(cli, optarg))
@@ -175,7 +182,13 @@ int cli_open(struct cli *cli)
 {
 	struct progress progress = { 0 };
 	struct kw_open_options opts = {
-		.size = sizeof(opts), .symbols = cli->symbols, .no_mmap = cli->no_mmap, .once = true
+		.size = sizeof(opts),
+		.symbols = cli->symbols,
+		.no_mmap = cli->no_mmap,
+		.once = true,
+		.types = cli->types,
+		.debuginfod = cli->debuginfod,
+		.force = cli->force,
 	};
 	kw_status status;
 
@@ -197,6 +210,8 @@ int cli_open(struct cli *cli)
 
 		if (trouble)
 			fprintf(stderr, "kwalk: %s: %s\n", cli->target, trouble);
+		if (kw_forced(cli->ctx))
+			fprintf(stderr, "kwalk: forced: %s\n", kw_forced(cli->ctx));
 		/* /proc/kallsyms shows addresses to the privileged only: the symbols are loaded before. */
 		kw_symbol_address(cli->ctx, "init_task", &addr);
 		cli_drop_privileges();

@@ -16,8 +16,6 @@
 
 #include "memory/memory.h"
 #include "memory/view.h"
-#include "type/btf.h"
-#include "type/origin.h"
 #include "type/types.h"
 #include "util/error.h"
 
@@ -27,15 +25,6 @@ static uint64_t host_clock(clockid_t id)
 
 	clock_gettime(id, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
-/* Asked of the blob itself: a name that is not found would be compared with all others, for the message. */
-static bool has_tk_data(kw_ctx *ctx)
-{
-	struct kw_types *types = kw_types_get(ctx);
-	uint32_t id;
-
-	return types && kw_btf_find(kw_types_kernel(types), "tk_data", KW_BTF_STRUCT, &id);
 }
 
 struct clock_layout {
@@ -52,7 +41,8 @@ static uint64_t find_timekeeper(kw_ctx *ctx, const struct kw_kernel *kernel)
 {
 	const struct kw_globals *g = &kernel->globals;
 	uint64_t base = g->timekeeper_data != KW_NO_ADDR ? g->timekeeper_data : g->tk_core;
-	uint64_t offset = has_tk_data(ctx) ? kw_offset_or_none(ctx, "tk_data", "timekeeper") : 8;
+	uint64_t offset =
+		kw_type_exists(ctx, "struct tk_data") ? kw_offset_or_none(ctx, "tk_data", "timekeeper") : 8;
 
 	return base == KW_NO_ADDR || offset == KW_NO_ADDR ? KW_NO_ADDR : base + offset;
 }

@@ -31,6 +31,21 @@ static void sanitise(char *text)
 			*text = '?';
 }
 
+static void format_value(struct kw_fact *fact, const char *fmt, va_list args)
+{
+	vsnprintf(fact->value, sizeof(fact->value), fmt, args);
+	sanitise(fact->value);
+}
+
+static void __attribute__((format(printf, 2, 3))) set_value(struct kw_fact *fact, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	format_value(fact, fmt, args);
+	va_end(args);
+}
+
 static void __attribute__((format(printf, 4, 5)))
 add(struct facts *facts, const char *topic, const char *name, const char *fmt, ...)
 {
@@ -38,9 +53,8 @@ add(struct facts *facts, const char *topic, const char *name, const char *fmt, .
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(fact.value, sizeof(fact.value), fmt, args);
+	format_value(&fact, fmt, args);
 	va_end(args);
-	sanitise(fact.value);
 	if (!kw_array_push(facts, fact))
 		facts->failed = true;
 }
@@ -112,6 +126,8 @@ static void add_kernel(kw_ctx *ctx, struct facts *facts)
 	if (kw_vmcoreinfo_number(ctx, "NUMBER(phys_base)", &number))
 		add(facts, "kernel", "phys_base", "%s0x%" PRIx64, (int64_t)number < 0 ? "-" : "",
 		    (int64_t)number < 0 ? -number : number);
+	if (kw_forced(ctx))
+		add(facts, "kernel", "forced", "%s", kw_forced(ctx));
 	add(facts, "kernel", "vmcoreinfo", "%s", kw_vmcoreinfo_origin(ctx));
 }
 
@@ -120,6 +136,7 @@ static void add_lazy(kw_ctx *ctx, struct facts *facts, uint64_t *ns)
 {
 	const struct kw_kernel *kernel;
 	const char *types;
+	size_t types_at;
 	uint64_t start = kw_now_ns();
 
 	kw_symbols_origin(ctx);
@@ -128,6 +145,7 @@ static void add_lazy(kw_ctx *ctx, struct facts *facts, uint64_t *ns)
 	start = kw_now_ns();
 	types = kw_types_description(ctx);
 	ns[1] = kw_now_ns() - start;
+	types_at = facts->nr;
 	add(facts, "types", "origin", "%s", types ? types : kw_error(ctx));
 	start = kw_now_ns();
 	if (kw_kernel_get(ctx, &kernel) != KW_OK) {
@@ -140,6 +158,9 @@ static void add_lazy(kw_ctx *ctx, struct facts *facts, uint64_t *ns)
 			add(facts, "kernel", "uptime", "%.3f s", (double)clock.boottime / 1e9);
 	}
 	ns[2] = kw_now_ns() - start;
+	/* Of DWARF, how much was read for the layouts. */
+	if (types && types_at < facts->nr)
+		set_value(&facts->item[types_at], "%s", kw_types_description(ctx));
 	kw_clear_error(ctx);
 }
 

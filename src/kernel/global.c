@@ -3,9 +3,12 @@
 
 #include <string.h>
 
+#include <kwalk/symbol.h>
+
+#include "type/types.h"
 #include "util/error.h"
 
-/* BTF describes no plain variables: the types of those that people ask for most. */
+/* BTF describes no plain variables: the types of those that people ask for most. Others are looked for in DWARF. */
 static const struct {
 	const char *symbol, *type;
 } known_globals[] = {
@@ -36,8 +39,16 @@ static const struct {
 
 kw_status kw_global_type(kw_ctx *ctx, const char *symbol, const struct kw_type **ret)
 {
+	kw_status status;
+	uint64_t addr;
+
 	for (size_t i = 0; i < sizeof(known_globals) / sizeof(known_globals[0]); i++)
 		if (strcmp(known_globals[i].symbol, symbol) == 0)
 			return kw_type_find(ctx, known_globals[i].type, ret);
+	status = kw_symbol_address(ctx, symbol, &addr);
+	if (!status)
+		status = kw_type_of_variable(ctx, symbol, addr, ret);
+	if (status != KW_NOTFOUND)
+		return status;
 	return kw_fail(ctx, KW_INVALID, "the type of \"%s\" is not known", symbol);
 }

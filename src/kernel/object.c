@@ -81,8 +81,8 @@ static kw_status known_type(struct parser *p, const char *symbol)
 	if (status != KW_INVALID)
 		return status;
 	return kw_fail(p->ctx, KW_INVALID,
-		       "the type of \"%s\" is not known: BTF has none for variables; say it, as in "
-		       "'(struct list_head)%s'",
+		       "the type of \"%s\" is not known: BTF has none for most variables; say it, as in "
+		       "'(struct list_head)%s', or give the vmlinux with debug information with -k",
 		       symbol, symbol);
 }
 

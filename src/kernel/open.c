@@ -32,6 +32,7 @@ static void target_unref(struct kw_target *target)
 	kw_types_free(target->types);
 	kw_symbols_free(target->symbols);
 	kw_memory_close(target->memory);
+	free(target->forced);
 	free(target);
 }
 
@@ -61,6 +62,8 @@ static kw_status open_target(kw_ctx *ctx, const char *spec, const struct kw_open
 	if (!ctx->target)
 		return kw_fail_nomem(ctx);
 	ctx->target->refs = 1;
+	ctx->target->force = opts->force;
+	ctx->target->debuginfod = opts->debuginfod;
 	status = kw_memory_open(ctx, spec, opts);
 	if (status)
 		return status;
@@ -68,6 +71,8 @@ static kw_status open_target(kw_ctx *ctx, const char *spec, const struct kw_open
 	start = kw_now_ns();
 	kw_pass_begin(ctx);
 	status = kw_kernel_locate(ctx, opts);
+	if (!status && opts->types)
+		status = kw_types_open(ctx, opts->types);
 	kw_pass_end(ctx);
 	ctx->target->locate_ns = kw_now_ns() - start;
 	return status;
@@ -89,6 +94,11 @@ kw_status kw_open(kw_ctx *ctx, const char *spec, const struct kw_open_options *o
 	if (status)
 		close_target(ctx);
 	return status;
+}
+
+const char *kw_forced(kw_ctx *ctx)
+{
+	return ctx->target ? ctx->target->forced : NULL;
 }
 
 kw_status kw_clone(kw_ctx *ctx, kw_ctx **ret)

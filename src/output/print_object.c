@@ -296,9 +296,14 @@ static void put_symbol(struct printer *p, uint64_t addr)
 
 static void put_pointed_string(struct printer *p, const struct kw_type *pointer, uint64_t addr)
 {
-	const struct kw_type *target = kw_type_strip(p->ctx, kw_type_target(p->ctx, pointer));
+	const struct kw_type *target = kw_type_target(p->ctx, pointer);
 	char bytes[POINTED_MAX];
 
+	/* What is only declared is no character, and finding what it is could take long. */
+	if (target->kind == KW_TYPE_QUALIFIER)
+		target = kw_type_target(p->ctx, target);
+	if (target->kind != KW_TYPE_FORWARD)
+		target = kw_type_strip(p->ctx, target);
 	if (target->kind != KW_TYPE_INT || target->encoding != KW_INT_CHAR || addr < KERNEL_SPACE ||
 	    kw_read_string(p->ctx, addr, bytes, sizeof(bytes)))
 		return;

@@ -9,11 +9,13 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "symbol/kallsyms.h"
 #include "symbol/origins.h"
+#include "symbol/symbols.h"
 #include "util/error.h"
 
 bool is_elf_file(const char *path)
@@ -61,7 +63,7 @@ static const unsigned char *build_id_in(Elf_Data *notes, size_t *ret_len)
 }
 
 /* By libelf alone: libdw, which has this in one call, would be loaded at every start for it. */
-static const unsigned char *find_build_id(Elf *elf, size_t *ret_len)
+const unsigned char *kw_elf_build_id(Elf *elf, size_t *ret_len)
 {
 	const unsigned char *bits = NULL;
 	Elf_Scn *section = NULL;
@@ -73,10 +75,24 @@ static const unsigned char *find_build_id(Elf *elf, size_t *ret_len)
 	return bits;
 }
 
-static kw_status check_build_id(kw_ctx *ctx, Elf *elf, const struct kernel_identity *identity)
+/* The user wants a file of another build all the same. */
+static kw_status remember_forced(kw_ctx *ctx, const char *path, const char *build_id)
+{
+	char *text;
+
+	if (asprintf(&text, "%s belongs to another build of the kernel (build ID %s): values may be wrong",
+		     path, build_id) < 0)
+		return kw_fail_nomem(ctx);
+	free(ctx->target->forced);
+	ctx->target->forced = text;
+	return KW_OK;
+}
+
+static kw_status check_build_id(kw_ctx *ctx, const char *path, Elf *elf,
+				const struct kernel_identity *identity)
 {
 	size_t len = 0;
-	const unsigned char *bits = find_build_id(elf, &len);
+	const unsigned char *bits = kw_elf_build_id(elf, &len);
 	char text[2 * 64 + 1] = "";
 
 	if (!bits || !len || len > 64 || !identity->build_id)
@@ -86,10 +102,21 @@ static kw_status check_build_id(kw_ctx *ctx, Elf *elf, const struct kernel_ident
 	if (strlen(text) == identity->build_id_len &&
 	    !memcmp(text, identity->build_id, identity->build_id_len))
 		return KW_OK;
+	if (identity->force)
+		return remember_forced(ctx, path, text);
 	return kw_fail(ctx, KW_INVALID,
 		       "belongs to another kernel: its build ID is %s, the running one's %.*s (%.*s)", text,
 		       (int)identity->build_id_len, identity->build_id, (int)identity->release_len,
 		       identity->release ? identity->release : "");
+}
+
+kw_status kw_check_build(kw_ctx *ctx, const char *path, Elf *elf, bool force)
+{
+	struct kernel_identity identity = { .force = force };
+
+	identity.build_id = kw_vmcoreinfo(ctx, "BUILD-ID", &identity.build_id_len);
+	identity.release = kw_vmcoreinfo(ctx, "OSRELEASE", &identity.release_len);
+	return check_build_id(ctx, path, elf, &identity);
 }
 
 static Elf_Scn *find_symtab(Elf *elf, GElf_Shdr *header)
@@ -152,12 +179,13 @@ static kw_status read_symbols(kw_ctx *ctx, Elf *elf, struct symbol_list *list)
 	return status;
 }
 
-static kw_status fill(kw_ctx *ctx, Elf *elf, const struct kernel_identity *identity, struct symbol_list *list)
+static kw_status fill(kw_ctx *ctx, const char *path, Elf *elf, const struct kernel_identity *identity,
+		      struct symbol_list *list)
 {
 	kw_status status = check_machine(ctx, elf);
 
 	if (status == KW_OK)
-		status = check_build_id(ctx, elf, identity);
+		status = check_build_id(ctx, path, elf, identity);
 	if (status == KW_OK)
 		status = read_symbols(ctx, elf, list);
 	if (status == KW_OK && !symbol_list_finish(list))
@@ -165,7 +193,7 @@ static kw_status fill(kw_ctx *ctx, Elf *elf, const struct kernel_identity *ident
 	return status == KW_OK ? symbol_list_relocate(ctx, list, identity) : status;
 }
 
-static kw_status open_elf(kw_ctx *ctx, int fd, const struct kernel_identity *identity,
+static kw_status open_elf(kw_ctx *ctx, const char *path, int fd, const struct kernel_identity *identity,
 			  struct symbol_list *list)
 {
 	kw_status status;
@@ -175,7 +203,7 @@ static kw_status open_elf(kw_ctx *ctx, int fd, const struct kernel_identity *ide
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (!elf)
 		return kw_fail(ctx, KW_FORMAT, "%s", elf_errmsg(-1));
-	status = fill(ctx, elf, identity, list);
+	status = fill(ctx, path, elf, identity, list);
 	elf_end(elf);
 	return status;
 }
@@ -191,7 +219,7 @@ kw_status elf_symtab_open(kw_ctx *ctx, const char *path, const struct kernel_ide
 		status = kw_fail_errno(ctx, errno, "%s", path);
 	else if (!list)
 		status = kw_fail_nomem(ctx);
-	else if ((status = open_elf(ctx, fd, identity, list)) != KW_OK)
+	else if ((status = open_elf(ctx, path, fd, identity, list)) != KW_OK)
 		status = kw_fail_in(ctx, "%s", path);
 	if (fd >= 0)
 		close(fd);

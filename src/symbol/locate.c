@@ -267,7 +267,7 @@ static kw_status tell_memory(kw_ctx *ctx, const struct location *location)
 static kw_status open_file(kw_ctx *ctx, const char *path)
 {
 	struct kw_symbols *symbols = ctx->target->symbols;
-	struct kernel_identity identity = { .stext = symbols->map.image_start };
+	struct kernel_identity identity = { .stext = symbols->map.image_start, .force = ctx->target->force };
 	bool is_elf = is_elf_file(path);
 	kw_status status;
 
@@ -276,11 +276,17 @@ static kw_status open_file(kw_ctx *ctx, const char *path)
 	kw_vmcoreinfo_number(ctx, "SYMBOL(_stext)", &identity.stext);
 	status = is_elf ? elf_symtab_open(ctx, path, &identity, &symbols->list)
 			: system_map_open(ctx, path, &identity, &symbols->list);
-	if (status != KW_OK)
+	/* What is forced may have all symbols elsewhere: then it has types to give, and no addresses. */
+	if (status != KW_OK && !(status == KW_INVALID && ctx->target->forced))
 		return status;
 	symbols->file = strdup(path);
 	if (!symbols->file)
 		return kw_fail_nomem(ctx);
+	symbols->is_vmlinux = is_elf;
+	if (status != KW_OK) {
+		kw_clear_error(ctx);
+		return KW_OK;
+	}
 	symbols->origin = is_elf ? KW_SYMBOLS_ELF : KW_SYMBOLS_SYSTEM_MAP;
 	symbols->looked = true;
 	return KW_OK;

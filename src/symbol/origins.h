@@ -12,6 +12,7 @@ struct kernel_identity {
 	size_t build_id_len;
 	const char *release;
 	size_t release_len;
+	bool force;	/* a vmlinux of another build is to be taken all the same */
 	uint64_t stext; /* address of _stext in the running kernel */
 };
 

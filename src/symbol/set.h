@@ -36,6 +36,7 @@ struct kw_symbols {
 	struct kallsyms *kallsyms; /* origin KALLSYMS_MEMORY */
 	struct symbol_list *list;  /* the other origins */
 	char *file;		   /* what the user gave, or NULL */
+	bool is_vmlinux;	   /* it is an ELF file */
 	struct known_symbol *known;
 	char description[192];
 };

@@ -457,5 +457,5 @@ const char *kw_symbols_vmlinux(kw_ctx *ctx)
 {
 	const struct kw_symbols *symbols = ctx->target ? ctx->target->symbols : NULL;
 
-	return symbols && symbols->origin == KW_SYMBOLS_ELF ? symbols->file : NULL;
+	return symbols && symbols->is_vmlinux ? symbols->file : NULL;
 }

@@ -10,6 +10,8 @@
 #ifndef SYMBOL_SYMBOLS_H
 #define SYMBOL_SYMBOLS_H
 
+#include <libelf.h>
+
 #include <kwalk/symbol.h>
 #include <kwalk/target.h>
 
@@ -54,6 +56,17 @@ enum kw_symbol_origin kw_symbols_origin(kw_ctx *ctx);
 /** Text for kwalk info: how VMCOREINFO was found; how many symbols, from where. Static or as long as the target. */
 const char *kw_vmcoreinfo_origin(kw_ctx *ctx);
 const char *kw_symbols_description(kw_ctx *ctx);
+
+/**
+ * Check that an ELF file belongs to the target's kernel, by its build ID where both are known.
+ *
+ * @param force  let a file of another build pass, and remember it for kw_forced()
+ * @return KW_OK; KW_INVALID without the path in the message
+ */
+kw_status kw_check_build(kw_ctx *ctx, const char *path, Elf *elf, bool force);
+
+/** The GNU build ID of an ELF file; NULL when it has none. */
+const unsigned char *kw_elf_build_id(Elf *elf, size_t *ret_len);
 
 /** The -k vmlinux when it is an ELF file (for .BTF and DWARF), else NULL. */
 const char *kw_symbols_vmlinux(kw_ctx *ctx);

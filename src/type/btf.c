@@ -13,7 +13,7 @@
  *
  * Section offsets count from the end of the header. Records have no index: finding the n-th type takes a walk over
  * those before it. That walk is done once, when the blob is opened; it marks where every 16th record begins and
- * hashes the names of structures, unions, enums, typedefs and base types, a ninth of all types. The rest is decoded
+ * hashes the names of structures, unions, enums, typedefs, base types and variables, a ninth of all types. The rest is decoded
  * when it is asked for. A split blob (a module's) goes on with the numbers and string offsets of its base.
  *
  * Fresh memory costs more here than arithmetic does (a page fault is up to 20 us in a virtual machine): hence marks
@@ -39,7 +39,7 @@ static const struct {
 	[BTF_INT] = { 4, 0, true },	    [BTF_ARRAY] = { 12, 0, false },
 	[BTF_STRUCT] = { 0, 12, true },	    [BTF_UNION] = { 0, 12, true },
 	[BTF_ENUM] = { 0, 8, true },	    [BTF_TYPEDEF] = { 0, 0, true },
-	[BTF_FUNC_PROTO] = { 0, 8, false }, [BTF_VAR] = { 4, 0, false },
+	[BTF_FUNC_PROTO] = { 0, 8, false }, [BTF_VAR] = { 4, 0, true },
 	[BTF_DATASEC] = { 0, 12, false },   [BTF_FLOAT] = { 0, 0, true },
 	[BTF_DECL_TAG] = { 4, 0, false },   [BTF_ENUM64] = { 0, 12, true },
 };
@@ -515,8 +515,16 @@ static enum kw_btf_class class_of(uint32_t kind)
 	case BTF_UNION: return KW_BTF_UNION;
 	case BTF_ENUM:
 	case BTF_ENUM64: return KW_BTF_ENUM;
+	case BTF_VAR: return KW_BTF_VARIABLE;
 	default: return KW_BTF_ANY;
 	}
+}
+
+static bool is_of_class(uint32_t kind, enum kw_btf_class class)
+{
+	enum kw_btf_class own = class_of(kind);
+
+	return class == KW_BTF_ANY ? own != KW_BTF_VARIABLE : own == class;
 }
 
 /* The order in which a bare name is looked for. */
@@ -545,7 +553,7 @@ bool kw_btf_find(const struct kw_btf *btf, const char *name, enum kw_btf_class c
 		if (!slot_may_be(btf->slots[at], hash) || !kw_btf_record_at(btf, id, &rec) ||
 		    !kw_btf_string_is(btf, rec.name, name, len))
 			continue;
-		if (class != KW_BTF_ANY && class_of(rec.kind) != class)
+		if (!is_of_class(rec.kind, class))
 			continue;
 		if (preference(rec.kind) < best) {
 			best = preference(rec.kind);
@@ -557,6 +565,17 @@ bool kw_btf_find(const struct kw_btf *btf, const char *name, enum kw_btf_class c
 	return found;
 }
 
+bool kw_btf_find_variable(const struct kw_btf *btf, const char *name, uint32_t *ret_type)
+{
+	struct kw_btf_record rec;
+	uint32_t id;
+
+	if (!kw_btf_find(btf, name, KW_BTF_VARIABLE, &id) || !kw_btf_record_at(btf, id, &rec))
+		return false;
+	*ret_type = rec.size;
+	return true;
+}
+
 void kw_btf_offer_names(const struct kw_btf *btf, enum kw_btf_class class, struct kw_nearest *nearest)
 {
 	for (uint32_t at = 0; at <= btf->slot_mask; at++) {
@@ -564,7 +583,7 @@ void kw_btf_offer_names(const struct kw_btf *btf, enum kw_btf_class class, struc
 
 		if (!btf->slots[at] || !kw_btf_record_at(btf, btf->first_id + slot_own(btf->slots[at]), &rec))
 			continue;
-		if (class == KW_BTF_ANY || class_of(rec.kind) == class)
+		if (is_of_class(rec.kind, class))
 			kw_nearest_offer(nearest, kw_btf_name_at(btf, rec.name));
 	}
 }

@@ -36,6 +36,7 @@ enum kw_btf_class {
 	KW_BTF_STRUCT,
 	KW_BTF_UNION,
 	KW_BTF_ENUM,
+	KW_BTF_VARIABLE, /* a name of its own kind: never among "any" */
 };
 
 /** A member as it stands in the blob. */
@@ -84,6 +85,9 @@ const struct kw_type *kw_btf_type(kw_ctx *ctx, const struct kw_btf *btf, uint32_
 
 /** Find a type by name among the blob's own (not its base's); the lowest number wins. */
 bool kw_btf_find(const struct kw_btf *btf, const char *name, enum kw_btf_class class, uint32_t *ret_id);
+
+/** Find the type of a variable by name: in the kernel's own BTF there are those of each CPU, in that made from DWARF all. */
+bool kw_btf_find_variable(const struct kw_btf *btf, const char *name, uint32_t *ret_type);
 
 /** Offer the names of a class to a search for the nearest ones. */
 void kw_btf_offer_names(const struct kw_btf *btf, enum kw_btf_class class, struct kw_nearest *nearest);

@@ -4,8 +4,10 @@
  * type comes from. Types that were made once are found without touching the blob.
  */
 #include "type/btf.h"
+#include "type/dwarf.h"
 #include "type/origin.h"
 #include "type/types.h"
+#include "symbol/symbols.h"
 #include "util/error.h"
 #include "util/nearest.h"
 
@@ -17,6 +19,8 @@
 #define NAME_SIZE  256	    /* longest name of a type or member that is looked for */
 #define INDEX_MAX  1000000u /* element of a flexible array */
 #define NEAR_STEPS 4000	    /* members offered to a search for near names */
+
+#define KERNEL_IMAGE 0xffffffff80000000ULL /* where the kernel's own symbols begin */
 
 const struct kw_type kw_type_void = { .kind = KW_TYPE_VOID, .name = "void" };
 
@@ -83,18 +87,35 @@ static const char *take_prefix(const char *name, enum kw_btf_class *ret_class)
 	return name;
 }
 
-static bool find_in(const struct kw_btf *btf, const char *name, enum kw_btf_class class, uint32_t *ret_id)
+/* Where a name is looked up: in a blob, or in DWARF. */
+struct place {
+	const struct kw_btf *btf;
+	struct kw_dwarf *dwarf;
+};
+
+static const struct kw_btf *find_name(kw_ctx *ctx, const struct place *place, const char *name,
+				      enum kw_btf_class class, uint32_t *ret_id)
 {
-	if (kw_btf_find(btf, name, class, ret_id))
-		return true;
-	for (size_t i = 0; class == KW_BTF_ANY && i < sizeof(spellings) / sizeof(spellings[0]); i++) {
+	if (place->dwarf)
+		return kw_dwarf_find(ctx, place->dwarf, name, class, ret_id);
+	return kw_btf_find(place->btf, name, class, ret_id) ? place->btf : NULL;
+}
+
+/* Find a name, or a base type by another spelling of it. */
+static const struct kw_btf *find_in(kw_ctx *ctx, const struct place *place, const char *name,
+				    enum kw_btf_class class, uint32_t *ret_id)
+{
+	const struct kw_btf *btf = find_name(ctx, place, name, class, ret_id);
+
+	for (size_t i = 0; !btf && class == KW_BTF_ANY && i < sizeof(spellings) / sizeof(spellings[0]); i++) {
 		const char *const *same = spellings[i];
 
 		if (strcmp(name, same[0]) && strcmp(name, same[1]) && strcmp(name, same[2]))
 			continue;
-		return kw_btf_find(btf, same[1], class, ret_id) || kw_btf_find(btf, same[2], class, ret_id);
+		btf = find_name(ctx, place, same[1], class, ret_id);
+		return btf ? btf : find_name(ctx, place, same[2], class, ret_id);
 	}
-	return false;
+	return btf;
 }
 
 static kw_status not_found(kw_ctx *ctx, struct kw_types *types, const char *name, const char *bare,
@@ -105,7 +126,10 @@ static kw_status not_found(kw_ctx *ctx, struct kw_types *types, const char *name
 	const struct kw_btf *const *modules;
 	size_t nr;
 
-	kw_btf_offer_names(kw_types_kernel(types), class, &nearest);
+	if (kw_types_kernel(types))
+		kw_btf_offer_names(kw_types_kernel(types), class, &nearest);
+	else
+		kw_dwarf_offer_names(kw_types_from_dwarf(types), class, &nearest);
 	modules = kw_types_modules(ctx, types, &nr);
 	for (size_t i = 0; i < nr; i++)
 		kw_btf_offer_names(modules[i], class, &nearest);
@@ -117,16 +141,17 @@ static kw_status not_found(kw_ctx *ctx, struct kw_types *types, const char *name
 static const struct kw_btf *find_anywhere(kw_ctx *ctx, struct kw_types *types, const char *name,
 					  enum kw_btf_class class, uint32_t *ret_id)
 {
+	struct place place = { kw_types_kernel(types), kw_types_from_dwarf(types) };
+	const struct kw_btf *btf = find_in(ctx, &place, name, class, ret_id);
 	const struct kw_btf *const *modules;
 	size_t nr;
 
-	if (find_in(kw_types_kernel(types), name, class, ret_id))
-		return kw_types_kernel(types);
+	if (btf || place.dwarf)
+		return btf;
 	modules = kw_types_modules(ctx, types, &nr);
-	for (size_t i = 0; i < nr; i++)
-		if (find_in(modules[i], name, class, ret_id))
-			return modules[i];
-	return NULL;
+	for (size_t i = 0; i < nr && !btf; i++)
+		btf = find_in(ctx, &(struct place){ modules[i], NULL }, name, class, ret_id);
+	return btf;
 }
 
 static kw_status find_type(kw_ctx *ctx, struct kw_types *types, const char *name, const struct kw_type **ret)
@@ -141,9 +166,10 @@ static kw_status find_type(kw_ctx *ctx, struct kw_types *types, const char *name
 		*ret = &kw_type_void;
 		return KW_OK;
 	}
+	kw_clear_error(ctx);
 	btf = find_anywhere(ctx, types, bare, class, &id);
 	if (!btf)
-		return not_found(ctx, types, name, bare, class);
+		return ctx->status ? ctx->status : not_found(ctx, types, name, bare, class);
 	type = kw_btf_type(ctx, btf, id);
 	if (!type)
 		return ctx->status;
@@ -171,7 +197,87 @@ kw_status kw_type_find(kw_ctx *ctx, const char *name, const struct kw_type **ret
 	return status;
 }
 
+bool kw_type_exists(kw_ctx *ctx, const char *name)
+{
+	struct kw_types *types = kw_types_get(ctx);
+	enum kw_btf_class class;
+	bool exists;
+	uint32_t id;
+
+	if (!types)
+		return false;
+	name = take_prefix(name, &class);
+	kw_pass_begin(ctx);
+	exists = find_anywhere(ctx, types, name, class, &id);
+	kw_pass_end(ctx);
+	return exists;
+}
+
+/* Variables */
+
+/* Where a symbol was linked to lie: KASLR moves the image as a whole, and a per-CPU variable's address is an offset. */
+static uint64_t linked_address(kw_ctx *ctx, uint64_t addr)
+{
+	uint64_t slide;
+
+	if (addr >= KERNEL_IMAGE && kw_vmcoreinfo_number(ctx, "KERNELOFFSET", &slide))
+		addr -= slide;
+	return addr;
+}
+
+static const struct kw_btf *find_variable(kw_ctx *ctx, struct kw_types *types, const char *name,
+					  uint64_t addr, uint32_t *ret_type)
+{
+	const struct kw_btf *kernel = kw_types_kernel(types);
+	struct kw_dwarf *dwarf;
+
+	if (kernel && kw_btf_find_variable(kernel, name, ret_type))
+		return kernel;
+	dwarf = kw_types_dwarf(ctx, types);
+	return dwarf ? kw_dwarf_find_variable(ctx, dwarf, name, linked_address(ctx, addr), ret_type) : NULL;
+}
+
+kw_status kw_type_of_variable(kw_ctx *ctx, const char *name, uint64_t addr, const struct kw_type **ret)
+{
+	struct kw_types *types = kw_types_get(ctx);
+	const struct kw_type *type = NULL;
+	const struct kw_btf *btf;
+	uint32_t id;
+
+	if (!types)
+		return ctx->status;
+	kw_clear_error(ctx);
+	kw_pass_begin(ctx);
+	btf = find_variable(ctx, types, name, addr, &id);
+	if (btf)
+		type = kw_btf_type(ctx, btf, id);
+	kw_pass_end(ctx);
+	if (!type)
+		return ctx->status ? ctx->status : KW_NOTFOUND;
+	*ret = type;
+	return KW_OK;
+}
+
 /* From type to type */
+
+/* What one unit of DWARF only declares, another one defines; in the kernel's BTF the two are one. */
+static const struct kw_type *definition_of(kw_ctx *ctx, const struct kw_type *declared)
+{
+	struct kw_types *types = ctx->target ? ctx->target->types : NULL;
+	struct kw_dwarf *dwarf = types ? kw_types_from_dwarf(types) : NULL;
+	const struct kw_type *type = NULL;
+	const struct kw_btf *btf;
+	bool is_union;
+	uint32_t id;
+
+	if (!dwarf || !declared->name[0])
+		return declared;
+	is_union = kw_btf_forward_is_union(btf_of(declared), declared->id);
+	btf = kw_dwarf_find(ctx, dwarf, declared->name, is_union ? KW_BTF_UNION : KW_BTF_STRUCT, &id);
+	if (btf)
+		type = kw_btf_type(ctx, btf, id);
+	return type ? type : declared;
+}
 
 const struct kw_type *kw_type_target(kw_ctx *ctx, const struct kw_type *type)
 {
@@ -191,6 +297,8 @@ const struct kw_type *kw_type_target(kw_ctx *ctx, const struct kw_type *type)
 const struct kw_type *kw_type_strip(kw_ctx *ctx, const struct kw_type *type)
 {
 	for (int depth = 0; depth < KW_TYPE_DEPTH; depth++) {
+		if (type->kind == KW_TYPE_FORWARD)
+			return definition_of(ctx, type);
 		if (type->kind != KW_TYPE_TYPEDEF && type->kind != KW_TYPE_QUALIFIER)
 			return type;
 		type = kw_type_target(ctx, type);

@@ -3,13 +3,14 @@
  * Where the types come from: see the header.
  *
  * For the running kernel the order is its own file, then its memory; for all others memory first (by symbol), then
- * the -k vmlinux, then memory again, searched for what looks like BTF.
+ * the -k vmlinux, then memory again, searched for what looks like BTF. Without any BTF it is DWARF (debug_origin.c).
  *
  * Invariant: target->types is set once, under a lock, after everything in it but the modules is final. That no types
  * could be found is kept too, so that not every lookup searches again.
  */
 #include "type/origin.h"
 #include "type/blob.h"
+#include "type/debug_origin.h"
 #include "type/modules.h"
 
 #include "memory/memory.h"
@@ -25,7 +26,9 @@
 #define KERNEL_FILE "/sys/kernel/btf/vmlinux"
 
 struct kw_types {
-	struct kw_btf *kernel;	    /* NULL: none was found */
+	struct kw_btf *kernel;	    /* NULL: none was found, or DWARF is used */
+	struct kw_dwarf *dwarf;	    /* without `kernel` the origin of types, else of what it lacks; atomic */
+	bool looked_for_dwarf;	    /* atomic */
 	struct kw_modules *modules; /* atomic; NULL: not looked for yet */
 	kw_status status;	    /* why there is none */
 	char *message;
@@ -159,8 +162,30 @@ static kw_status find_kernel(kw_ctx *ctx, struct kw_types *types)
 	}
 	return kw_fail(
 		ctx, worst,
-		"types: no BTF can be found%s; pass the kernel's vmlinux with its .BTF section with -k",
+		"types: no BTF can be found%s; pass the kernel's vmlinux, with its .BTF section or debug "
+		"information, with -k",
 		damage);
+}
+
+static kw_status find_any(kw_ctx *ctx, struct kw_types *types)
+{
+	kw_status status = find_kernel(ctx, types);
+	char *message;
+
+	if (status == KW_OK || status == KW_NOMEM)
+		return status;
+	message = strdup(kw_error(ctx));
+	if (!message)
+		return kw_fail_nomem(ctx);
+	types->looked_for_dwarf = true;
+	if (kw_debug_origin(ctx, NULL, &types->dwarf) == KW_OK) {
+		kw_clear_error(ctx);
+		status = KW_OK;
+	} else {
+		kw_fail(ctx, status, "%s", message);
+	}
+	free(message);
+	return status;
 }
 
 static struct kw_types *open_types(kw_ctx *ctx)
@@ -172,7 +197,7 @@ static struct kw_types *open_types(kw_ctx *ctx)
 		return NULL;
 	}
 	kw_pass_begin(ctx);
-	types->status = find_kernel(ctx, types);
+	types->status = find_any(ctx, types);
 	kw_pass_end(ctx);
 	if (types->status)
 		types->message = strdup(kw_error(ctx));
@@ -209,11 +234,52 @@ const struct kw_btf *kw_types_kernel(const struct kw_types *types)
 	return types->kernel;
 }
 
+struct kw_dwarf *kw_types_from_dwarf(const struct kw_types *types)
+{
+	return types->kernel ? NULL : types->dwarf;
+}
+
+struct kw_dwarf *kw_types_dwarf(kw_ctx *ctx, struct kw_types *types)
+{
+	if (__atomic_load_n(&types->looked_for_dwarf, __ATOMIC_ACQUIRE))
+		return types->dwarf;
+	pthread_mutex_lock(&lock);
+	if (!types->looked_for_dwarf) {
+		if (kw_debug_origin(ctx, NULL, &types->dwarf))
+			kw_clear_error(ctx);
+		__atomic_store_n(&types->looked_for_dwarf, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&lock);
+	return types->dwarf;
+}
+
+kw_status kw_types_open(kw_ctx *ctx, const char *from)
+{
+	struct kw_types *types = calloc(1, sizeof(*types));
+	kw_status status;
+
+	if (!types)
+		return kw_fail_nomem(ctx);
+	types->looked_for_dwarf = true;
+	kw_pass_begin(ctx);
+	if (strcmp(from, "btf") == 0)
+		status = find_kernel(ctx, types);
+	else
+		status = kw_debug_origin(ctx, strcmp(from, "dwarf") ? from : NULL, &types->dwarf);
+	kw_pass_end(ctx);
+	if (status) {
+		kw_types_free(types);
+		return status;
+	}
+	ctx->target->types = types;
+	return KW_OK;
+}
+
 const struct kw_btf *const *kw_types_modules(kw_ctx *ctx, struct kw_types *types, size_t *ret_nr)
 {
 	struct kw_modules *modules = __atomic_load_n(&types->modules, __ATOMIC_ACQUIRE);
 
-	if (!modules) {
+	if (!modules && types->kernel) {
 		pthread_mutex_lock(&lock);
 		modules = types->modules;
 		if (!modules) {
@@ -232,6 +298,7 @@ void kw_types_free(struct kw_types *types)
 		return;
 	kw_modules_free(types->modules);
 	kw_btf_free(types->kernel);
+	kw_dwarf_free(types->dwarf);
 	free(types->message);
 	free(types);
 }
@@ -240,7 +307,11 @@ const char *kw_types_description(kw_ctx *ctx)
 {
 	struct kw_types *types = kw_types_get(ctx);
 
-	return types ? types->description : NULL;
+	if (!types)
+		return NULL;
+	if (!types->kernel)
+		kw_dwarf_describe(types->dwarf, types->description, sizeof(types->description));
+	return types->description;
 }
 
 kw_status kw_types_take(kw_ctx *ctx, const void *data, size_t size)

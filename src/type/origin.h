@@ -11,8 +11,18 @@
 /** Return the target's types, finding them the first time; NULL with the error set (each time) when there are none. */
 struct kw_types *kw_types_get(kw_ctx *ctx);
 
-/** The kernel's own blob. */
+/** The kernel's own blob; NULL where types come from DWARF. */
 const struct kw_btf *kw_types_kernel(const struct kw_types *types);
+
+/**
+ * The kernel's DWARF: what types come from, or else what tells of variables, looked for the first time that is asked for.
+ *
+ * @return NULL when there is none
+ */
+struct kw_dwarf *kw_types_dwarf(kw_ctx *ctx, struct kw_types *types);
+
+/** The DWARF that types come from; NULL where they come from BTF. */
+struct kw_dwarf *kw_types_from_dwarf(const struct kw_types *types);
 
 /** The modules' blobs, loaded the first time; *ret_nr may be 0. Never fails: a module that can't be read is missing. */
 const struct kw_btf *const *kw_types_modules(kw_ctx *ctx, struct kw_types *types, size_t *ret_nr);

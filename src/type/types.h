@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Layouts. kw_types_find_origin() finds BTF when the first type is asked for: in the kernel's memory (__start_BTF,
- * else by its shape), /sys/kernel/btf/vmlinux for the live kernel, or the .BTF section of the -k vmlinux.
+ * else by its shape), /sys/kernel/btf/vmlinux for the live kernel, or the .BTF section of the -k vmlinux; where there is
+ * none, and for what BTF does not tell, the kernel's DWARF.
  *
  * Uses util, memory, symbol.
  */
@@ -12,11 +13,29 @@
 
 #include "util/context.h"
 
+/**
+ * Find the target's types where kw_open_options.types says.
+ *
+ * @return KW_OK; else the message says what to give
+ */
+kw_status kw_types_open(kw_ctx *ctx, const char *from);
+
 /** Free a type set. NULL is accepted. */
 void kw_types_free(struct kw_types *types);
 
 /** Text for kwalk info: where types come from and how many; NULL with the context's error set when there are none. */
 const char *kw_types_description(kw_ctx *ctx);
+
+/** True when there is a type of that name, as for kw_type_find(), which makes more of it when there is none. */
+bool kw_type_exists(kw_ctx *ctx, const char *name);
+
+/**
+ * Find the type of a global or per-CPU variable, in BTF (which has the latter) or in DWARF.
+ *
+ * @param addr  the symbol's address
+ * @return KW_OK; KW_NOTFOUND without a message when neither tells
+ */
+kw_status kw_type_of_variable(kw_ctx *ctx, const char *name, uint64_t addr, const struct kw_type **ret);
 
 /** The void type. */
 extern const struct kw_type kw_type_void;

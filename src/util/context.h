@@ -25,6 +25,8 @@ struct kw_target {
 	struct kw_symbols *symbols;
 	struct kw_types *types;
 	struct kw_kernel *kernel;
+	char *forced;		     /* which file of another build is used since that was wanted, or NULL */
+	bool force, debuginfod;	     /* as in kw_open_options */
 	uint64_t open_ns, locate_ns; /* what opening the memory and finding the kernel took */
 };
 

@@ -130,9 +130,10 @@ Test(kernel_object, unknown_names)
 	expect_error("nosuch", KW_NOTFOUND, "nosuch: no such symbol in this kernel");
 	expect_error("(struct nosuch)init_task", KW_NOTFOUND,
 		     "expression \"(struct nosuch)init_task\": struct nosuch: the kernel has no such type");
-	expect_error("linux_banner", KW_INVALID,
-		     "the type of \"linux_banner\" is not known: BTF has none for variables; say it, as in "
-		     "'(struct list_head)linux_banner'");
+	expect_error(
+		"linux_banner", KW_INVALID,
+		"the type of \"linux_banner\" is not known: BTF has none for most variables; say it, as in "
+		"'(struct list_head)linux_banner', or give the vmlinux with debug information with -k");
 	expect_error("task(3)", KW_NOTFOUND, "there is no process 3");
 	expect_error("task(101)", KW_NOTFOUND, "there is no process 101");
 	expect_error("per_cpu(nosuch, 0)", KW_NOTFOUND, "nosuch: no such symbol in this kernel");

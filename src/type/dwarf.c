@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Types and variables by name out of DWARF: see the header.
+ *
+ * A name is looked for in the units that were read before; then by its bytes (dwarf_search.h). What stands where
+ * these are found is taken for the name of an entry when an entry of the wanted kind begins a little before. That is
+ * a guess, which only chooses units: the answer comes from the unit as a whole. Names that are not found are kept, for
+ * they are asked for again with each layout.
+ *
+ * Invariant: everything below `lock` is only used with it held, as libdw knows no threads; blobs stay until the end.
+ */
+#include "type/dwarf.h"
+#include "type/dwarf_die.h"
+#include "type/dwarf_index.h"
+#include "type/dwarf_unit.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/array.h"
+#include "util/error.h"
+
+#define NAME_REACH \
+	8 /* bytes from the beginning of an entry to its name: its code and what stands before the name */
+#define ABSENT_MAX 4096 /* names kept */
+
+struct unit {
+	const void *at;	    /* the unit's entry */
+	struct kw_btf *btf; /* NULL: it can't be read */
+};
+
+struct absent {
+	char *name;
+	enum kw_btf_class class;
+};
+
+struct kw_dwarf {
+	const struct kw_libdw *dw;
+	struct kw_dwarf_file main, alt; /* alt: without path when there is none */
+	bool needs_index;
+	pthread_mutex_t lock;
+	struct kw_dwarf_index *index; /* NULL until it is needed */
+	struct {
+		struct unit *item;
+		size_t nr, cap;
+	} units;
+	struct {
+		struct absent *item;
+		size_t nr, cap;
+	} absent;
+};
+
+kw_status kw_dwarf_open(kw_ctx *ctx, const char *path, kw_dwarf_check *check, void *arg,
+			struct kw_dwarf **ret)
+{
+	struct kw_dwarf *dwarf = calloc(1, sizeof(*dwarf));
+	kw_status status;
+
+	if (!dwarf)
+		return kw_fail_nomem(ctx);
+	pthread_mutex_init(&dwarf->lock, NULL);
+	status = kw_dwarf_file_open(ctx, path, check, arg, &dwarf->main);
+	if (!status)
+		status = kw_dwarf_file_open_alt(ctx, &dwarf->main, &dwarf->alt);
+	if (status) {
+		kw_dwarf_free(dwarf);
+		return status;
+	}
+	dwarf->dw = dwarf->main.dw;
+	guard_enter();
+	dwarf->needs_index = kw_dwarf_index_needed(dwarf->dw, dwarf->main.dwarf);
+	guard_leave();
+	*ret = dwarf;
+	return KW_OK;
+}
+
+void kw_dwarf_free(struct kw_dwarf *dwarf)
+{
+	if (!dwarf)
+		return;
+	for (size_t i = 0; i < dwarf->units.nr; i++)
+		kw_btf_free(dwarf->units.item[i].btf);
+	for (size_t i = 0; i < dwarf->absent.nr; i++)
+		free(dwarf->absent.item[i].name);
+	kw_dwarf_index_free(dwarf->index);
+	free(dwarf->units.item);
+	free(dwarf->absent.item);
+	kw_dwarf_file_close(&dwarf->main);
+	kw_dwarf_file_close(&dwarf->alt);
+	pthread_mutex_destroy(&dwarf->lock);
+	free(dwarf);
+}
+
+/* Units */
+
+/* The unit's types, made the first time; NULL when it can't be read, with the error set when memory ran out. */
+static const struct kw_btf *unit_types(kw_ctx *ctx, struct kw_dwarf *dwarf, Dwarf_Die *die)
+{
+	struct unit unit = { 0 };
+	Dwarf_Die top;
+
+	if (!dwarf->dw->dwarf_diecu(die, &top, NULL, NULL))
+		return NULL;
+	for (size_t i = 0; i < dwarf->units.nr; i++)
+		if (dwarf->units.item[i].at == top.addr)
+			return dwarf->units.item[i].btf;
+	unit.at = top.addr;
+	if (kw_dwarf_unit(ctx, dwarf->dw, &top, &unit.btf) == KW_NOMEM)
+		return NULL;
+	if (!kw_array_push(&dwarf->units, unit)) {
+		kw_btf_free(unit.btf);
+		kw_fail_nomem(ctx);
+		return NULL;
+	}
+	return unit.btf;
+}
+
+/* True when an entry may be what is looked for: "any" are all types. */
+static bool has_class(int tag, enum kw_btf_class class)
+{
+	enum kw_btf_class own;
+
+	if (!kw_dwarf_class_of(tag, &own))
+		return false;
+	return class == KW_BTF_ANY ? own != KW_BTF_VARIABLE : own == class;
+}
+
+/* True when an entry of the class begins at an offset and has its name at `pos`. */
+static bool is_named_at(struct kw_dwarf *dwarf, struct kw_dwarf_file *file, size_t off, size_t pos,
+			enum kw_btf_class class, Dwarf_Die *ret)
+{
+	struct kw_die die;
+
+	if (!dwarf->dw->dwarf_offdie(file->dwarf, off, ret) || !has_class(dwarf->dw->dwarf_tag(ret), class))
+		return false;
+	kw_die_read(dwarf->dw, ret, &die);
+	return kw_die_has(&die, DIE_NAME) && die.attr[DIE_NAME].valp == file->info.data + pos &&
+	       (class == KW_BTF_VARIABLE || !kw_die_is_declaration(&die));
+}
+
+/* Find the entry that has its name at a place. */
+static bool entry_at(struct kw_dwarf *dwarf, struct kw_dwarf_file *file, size_t pos, enum kw_btf_class class,
+		     Dwarf_Die *ret)
+{
+	for (size_t back = 1; back <= NAME_REACH && back <= pos; back++)
+		if (is_named_at(dwarf, file, pos - back, pos, class, ret))
+			return true;
+	return false;
+}
+
+/* Names */
+
+static const struct kw_btf *find_in_units(struct kw_dwarf *dwarf, const char *name, enum kw_btf_class class,
+					  uint32_t *ret_id)
+{
+	for (size_t i = 0; i < dwarf->units.nr; i++) {
+		const struct kw_btf *btf = dwarf->units.item[i].btf;
+
+		if (btf && kw_btf_find(btf, name, class, ret_id))
+			return btf;
+	}
+	return NULL;
+}
+
+static const struct kw_btf *search_file(kw_ctx *ctx, struct kw_dwarf *dwarf, struct kw_dwarf_file *file,
+					struct kw_dwarf_needle *needle, const char *name,
+					enum kw_btf_class class, uint32_t *ret_id)
+{
+	for (size_t pos = 0; kw_dwarf_search(needle, &file->info, &pos); pos++) {
+		const struct kw_btf *btf;
+		Dwarf_Die die;
+
+		if (!entry_at(dwarf, file, pos, class, &die))
+			continue;
+		btf = unit_types(ctx, dwarf, &die);
+		if (btf && kw_btf_find(btf, name, class, ret_id))
+			return btf;
+	}
+	return NULL;
+}
+
+/* Search a file for references to a section of strings, its own or another's. */
+static const struct kw_btf *search(kw_ctx *ctx, struct kw_dwarf *dwarf, struct kw_dwarf_file *file,
+				   const struct kw_section *strings, const char *name,
+				   enum kw_btf_class class, uint32_t *ret_id)
+{
+	const struct kw_btf *btf;
+	struct kw_dwarf_needle needle;
+
+	if (!kw_dwarf_needle_init(&needle, name, strings)) {
+		kw_fail_nomem(ctx);
+		return NULL;
+	}
+	btf = search_file(ctx, dwarf, file, &needle, name, class, ret_id);
+	kw_dwarf_needle_deinit(&needle);
+	return btf;
+}
+
+/* Find a name by its bytes, in either file. */
+static const struct kw_btf *find_by_search(kw_ctx *ctx, struct kw_dwarf *dwarf, const char *name,
+					   enum kw_btf_class class, uint32_t *ret_id)
+{
+	struct kw_dwarf_file *main = &dwarf->main, *alt = &dwarf->alt;
+	const struct kw_btf *btf = search(ctx, dwarf, main, &main->strings, name, class, ret_id);
+
+	if (!btf && alt->path)
+		btf = search(ctx, dwarf, main, &alt->strings, name, class, ret_id);
+	if (!btf && alt->path)
+		btf = search(ctx, dwarf, alt, &alt->strings, name, class, ret_id);
+	return btf;
+}
+
+static const struct kw_btf *find_by_index(kw_ctx *ctx, struct kw_dwarf *dwarf, const char *name,
+					  enum kw_btf_class class, uint32_t *ret_id)
+{
+	/* The order in which a bare name is looked for. */
+	static const enum kw_btf_class any[] = { KW_BTF_STRUCT, KW_BTF_UNION, KW_BTF_ANY, KW_BTF_ENUM };
+	const struct kw_btf *btf = NULL;
+	Dwarf_Die die;
+
+	if (!dwarf->index && !(dwarf->index = kw_dwarf_index_new(dwarf->dw, dwarf->main.dwarf))) {
+		kw_fail_nomem(ctx);
+		return NULL;
+	}
+	for (size_t i = 0; !btf && i < (class == KW_BTF_ANY ? 4 : 1); i++)
+		if (kw_dwarf_index_find(dwarf->index, name, class == KW_BTF_ANY ? any[i] : class, &die))
+			btf = unit_types(ctx, dwarf, &die);
+	return btf && kw_btf_find(btf, name, class, ret_id) ? btf : NULL;
+}
+
+static bool is_absent(const struct kw_dwarf *dwarf, const char *name, enum kw_btf_class class)
+{
+	for (size_t i = 0; i < dwarf->absent.nr; i++)
+		if (dwarf->absent.item[i].class == class && strcmp(dwarf->absent.item[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void remember_absent(struct kw_dwarf *dwarf, const char *name, enum kw_btf_class class)
+{
+	struct absent absent = { .class = class };
+
+	if (dwarf->absent.nr == ABSENT_MAX || !(absent.name = strdup(name)))
+		return;
+	if (!kw_array_push(&dwarf->absent, absent))
+		free(absent.name);
+}
+
+static const struct kw_btf *find(kw_ctx *ctx, struct kw_dwarf *dwarf, const char *name,
+				 enum kw_btf_class class, uint32_t *ret_id)
+{
+	const struct kw_btf *btf = find_in_units(dwarf, name, class, ret_id);
+
+	if (btf || is_absent(dwarf, name, class))
+		return btf;
+	btf = (dwarf->needs_index ? find_by_index : find_by_search)(ctx, dwarf, name, class, ret_id);
+	if (!btf)
+		remember_absent(dwarf, name, class);
+	return btf;
+}
+
+static void begin(struct kw_dwarf *dwarf)
+{
+	pthread_mutex_lock(&dwarf->lock);
+	guard_enter();
+}
+
+/* What was made while the file was cut short is not to be believed. */
+static const struct kw_btf *end(kw_ctx *ctx, struct kw_dwarf *dwarf, const struct kw_btf *btf)
+{
+	guard_leave();
+	if (guard_faults(&dwarf->main.guard) || guard_faults(&dwarf->alt.guard)) {
+		kw_fail(ctx, KW_UNREADABLE, "%s: was cut short while it was read", dwarf->main.path);
+		btf = NULL;
+	}
+	pthread_mutex_unlock(&dwarf->lock);
+	return btf;
+}
+
+const struct kw_btf *kw_dwarf_find(kw_ctx *ctx, struct kw_dwarf *dwarf, const char *name,
+				   enum kw_btf_class class, uint32_t *ret_id)
+{
+	begin(dwarf);
+	return end(ctx, dwarf, find(ctx, dwarf, name, class, ret_id));
+}
+
+/* Find the unit that says where the variable lies. */
+static const struct kw_btf *find_by_address(kw_ctx *ctx, struct kw_dwarf *dwarf, const char *name,
+					    uint64_t addr, uint32_t *ret_id)
+{
+	for (size_t pos = 0; kw_dwarf_search_address(&dwarf->main.info, addr, &pos); pos++) {
+		const struct kw_btf *btf;
+		Dwarf_Die die;
+
+		if (!dwarf->dw->dwarf_offdie(dwarf->main.dwarf, pos, &die))
+			continue;
+		btf = unit_types(ctx, dwarf, &die);
+		if (btf && kw_btf_find_variable(btf, name, ret_id))
+			return btf;
+	}
+	return NULL;
+}
+
+const struct kw_btf *kw_dwarf_find_variable(kw_ctx *ctx, struct kw_dwarf *dwarf, const char *name,
+					    uint64_t addr, uint32_t *ret_id)
+{
+	const struct kw_btf *btf;
+
+	begin(dwarf);
+	btf = find_by_address(ctx, dwarf, name, addr, ret_id);
+	if (!btf)
+		btf = find(ctx, dwarf, name, KW_BTF_VARIABLE, ret_id);
+	if (btf && !kw_btf_find_variable(btf, name, ret_id))
+		btf = NULL;
+	return end(ctx, dwarf, btf);
+}
+
+void kw_dwarf_offer_names(struct kw_dwarf *dwarf, enum kw_btf_class class, struct kw_nearest *nearest)
+{
+	begin(dwarf);
+	for (size_t i = 0; i < dwarf->units.nr; i++)
+		if (dwarf->units.item[i].btf)
+			kw_btf_offer_names(dwarf->units.item[i].btf, class, nearest);
+	guard_leave();
+	pthread_mutex_unlock(&dwarf->lock);
+}
+
+void kw_dwarf_describe(struct kw_dwarf *dwarf, char *buf, size_t size)
+{
+	unsigned int version;
+	size_t nr;
+
+	begin(dwarf);
+	nr = kw_dwarf_file_units(&dwarf->main, &version);
+	snprintf(buf, size, "DWARF %u of %.160s: %zu of %zu units read so far", version, dwarf->main.path,
+		 dwarf->units.nr, nr);
+	guard_leave();
+	pthread_mutex_unlock(&dwarf->lock);
+}

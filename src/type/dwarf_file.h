@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A file with DWARF: mapped, checked, its sections found.
+ */
+#ifndef TYPE_DWARF_FILE_H
+#define TYPE_DWARF_FILE_H
+
+#include <libelf.h>
+
+#include "memory/guard.h"
+#include "type/dwarf_search.h"
+#include "type/libdw.h"
+#include "util/context.h"
+
+/** An open file. The mapping is guarded: where it is cut short meanwhile, it reads as zeros and `guard` tells. */
+struct kw_dwarf_file {
+	const struct kw_libdw *dw;
+	char *path;
+	int fd;
+	struct guard guard;
+	Elf *elf;
+	Dwarf *dwarf;
+	struct kw_section info, strings; /* as libdw sees them: uncompressed */
+};
+
+/** How a file is checked before its DWARF is opened. */
+typedef kw_status kw_dwarf_check(kw_ctx *ctx, Elf *elf, void *arg);
+
+/**
+ * Open a file that has DWARF.
+ *
+ * @param check  called with the ELF file; what it fails with is the result
+ * @return KW_OK; KW_NOTFOUND when the file has no debug information; KW_FORMAT, KW_DENIED, KW_UNREADABLE,
+ *         KW_UNSUPPORTED without libdw. *ret is to be closed in any case.
+ */
+kw_status kw_dwarf_file_open(kw_ctx *ctx, const char *path, kw_dwarf_check *check, void *arg,
+			     struct kw_dwarf_file *ret);
+
+/**
+ * Open the supplementary file that a file shares with others, and tell libdw of it.
+ *
+ * @param ret  untouched when it has none; to be closed after `main`
+ */
+kw_status kw_dwarf_file_open_alt(kw_ctx *ctx, struct kw_dwarf_file *main, struct kw_dwarf_file *ret);
+
+/** Count the units of a file; *ret_version is set to the highest version of DWARF among them. */
+size_t kw_dwarf_file_units(const struct kw_dwarf_file *file, unsigned int *ret_version);
+
+/** Close a file; one that is zeroed, or was closed, is accepted. */
+void kw_dwarf_file_close(struct kw_dwarf_file *file);
+
+#endif
