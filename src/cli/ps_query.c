@@ -22,15 +22,17 @@ static void put_quoted(FILE *out, const char *text, size_t len)
 	fputc('"', out);
 }
 
-/* NAME=HEADER is "NAME as HEADER", where the heading can be a name. */
+/* NAME=HEADER: a heading is no name, which JSON would show. */
 static void put_column(FILE *out, const char *text, size_t len)
 {
 	const char *equals = memchr(text, '=', len);
 	size_t name = equals ? (size_t)(equals - text) : len;
 
 	fprintf(out, "%.*s", (int)name, text);
-	if (equals && len > name + 1)
-		fprintf(out, " as %.*s", (int)(len - name - 1), equals + 1);
+	if (!equals)
+		return;
+	fputs(" as ", out);
+	put_quoted(out, equals + 1, len - name - 1);
 }
 
 static void put_plain(FILE *out, const char *text, size_t len)

@@ -6,6 +6,7 @@
  * Its rows have the columns that are shown first, then hidden ones that later operators look at; those of a grouped
  * query have the keys first, then what aggregates need.
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,9 +32,11 @@ struct assembly {
 	struct {
 		struct kw_binding *item;
 		size_t nr, cap;
-	} outputs;    /* of groups */
-	bool fused;   /* the clause can still be part of the scan */
-	bool grouped; /* the clause is behind the groups */
+	} outputs;		/* of groups */
+	bool fused;		/* the clause can still be part of the scan */
+	bool grouped;		/* the clause is behind the groups */
+	struct assembly *outer; /* of what stands in front of a join, or NULL */
+	struct kw_outer scope;	/* how names behind the join get at these rows, when they are such */
 };
 
 static struct kw_op *add_op(struct assembly *a, enum kw_op_kind kind)
@@ -183,7 +186,8 @@ static kw_status bind_keys(struct assembly *a)
 
 /* Columns that are shown */
 
-static kw_status show_item(struct assembly *a, const struct kw_node *node, const char *alias)
+static kw_status show_item(struct assembly *a, const struct kw_node *node, const char *alias,
+			   const char *heading)
 {
 	struct kw_binding binding;
 	kw_status status = kw_bind_binding(&a->binder, node, alias, a->group, &binding);
@@ -191,6 +195,8 @@ static kw_status show_item(struct assembly *a, const struct kw_node *node, const
 
 	if (status)
 		return status;
+	if (heading)
+		binding.column.header = heading;
 	a->program->nr_columns++;
 	return a->group ? add_output(a, &binding, &unused) : add_column(a, &binding, &unused);
 }
@@ -217,7 +223,7 @@ static kw_status show_default_columns(struct assembly *a)
 		size_t len = strcspn(at, ",");
 		struct kw_node *node = default_node(a, KW_NODE_NAME, at, len);
 
-		status = node ? show_item(a, node, NULL) : kw_fail_nomem(a->ctx);
+		status = node ? show_item(a, node, NULL, NULL) : kw_fail_nomem(a->ctx);
 		at += len + (at[len] == ',');
 	}
 	return status;
@@ -229,8 +235,8 @@ static kw_status show_default_groups(struct assembly *a)
 	kw_status status = count ? KW_OK : kw_fail_nomem(a->ctx);
 
 	for (const struct kw_item *key = a->grouping.keys; key && !status; key = key->next)
-		status = show_item(a, key->node, key->alias);
-	return status ? status : show_item(a, count, "count");
+		status = show_item(a, key->node, key->alias, key->heading);
+	return status ? status : show_item(a, count, "count", NULL);
 }
 
 /* The names that are known at the select are those of the selects before it. */
@@ -244,7 +250,7 @@ static kw_status show_columns(struct assembly *a)
 		status = a->ctx->status;
 	if (a->visible)
 		for (const struct kw_item *item = a->visible->items; item && !status; item = item->next)
-			status = show_item(a, item->node, item->alias);
+			status = show_item(a, item->node, item->alias, item->heading);
 	else
 		status = a->group ? show_default_groups(a) : show_default_columns(a);
 	a->binder.aliases = aliases;
@@ -531,6 +537,32 @@ static kw_status take_only_new(struct assembly *a)
 	return add_condition(a, &binding);
 }
 
+static kw_status take_clauses(struct assembly *a)
+{
+	kw_status status = KW_OK;
+
+	for (const struct kw_clause *c = a->syntax->clauses; c && !status; c = c->next)
+		status = take_clause(a, c);
+	return status;
+}
+
+/* Its columns are what was asked for behind the join. */
+static kw_status finish_outer(struct assembly *a)
+{
+	kw_status status = a->outer ? finish_outer(a->outer) : KW_OK;
+
+	a->program->nr_columns = (uint32_t)a->q->columns.nr;
+	if (!status && !a->q->columns.nr)
+		status = show_default_columns(a);
+	if (!status)
+		status = take_clauses(a);
+	if (!status)
+		status = finish_ops(a);
+	if (!status)
+		status = name_columns(a);
+	return status ? status : kw_query_build(a->q);
+}
+
 static kw_status assemble(struct assembly *a)
 {
 	kw_status status = survey(a);
@@ -539,14 +571,16 @@ static kw_status assemble(struct assembly *a)
 		status = bind_keys(a);
 	if (!status)
 		status = show_columns(a);
-	for (const struct kw_clause *c = a->syntax->clauses; c && !status; c = c->next)
-		status = take_clause(a, c);
+	if (!status)
+		status = take_clauses(a);
 	if (!status)
 		status = add_arguments(a);
 	if (!status && a->options->only_new)
 		status = take_only_new(a);
 	if (!status && a->options->keeps_rows)
 		status = add_identity(a);
+	if (!status && a->outer)
+		status = finish_outer(a->outer);
 	if (!status)
 		status = finish_ops(a);
 	if (!status)
@@ -560,81 +594,145 @@ static kw_status begin(kw_ctx *ctx, const struct kw_query_syntax *syntax, kw_que
 	return kw_query_begin(ctx, kw_walker_is(syntax->source) ? "cpus" : syntax->source, ret);
 }
 
+/* What the walk begins at is a value of the rows in front of it. */
+static kw_status take_head(struct assembly *a, struct kw_walker *walker)
+{
+	const struct kw_expr *head = walker->head;
+	struct kw_binding binding = {
+		.expr = head,
+		.fields = a->outer->binder.fields,
+		.uses = a->outer->binder.uses,
+		.column = { "head", "HEAD", head->type, KW_UNIT_NONE, KW_SHOW_HEX },
+	};
+
+	walker->head = kw_bind_outer_value(&a->binder, &binding);
+	return walker->head ? KW_OK : a->ctx->status;
+}
+
 static kw_status set_walker(struct assembly *a)
 {
+	struct kw_binder none = a->binder, *rows = a->outer ? &a->outer->binder : &none;
 	struct kw_walker *walker;
 	kw_status status;
 
-	a->binder.root = NULL;
-	status = kw_walker_bind(&a->binder, a->syntax, &walker);
-	a->binder.root = &a->q->root;
+	none.root = NULL;
+	rows->fields = NULL;
+	rows->uses = 0;
+	status = kw_walker_bind(&a->binder, rows, a->syntax, &walker);
+	if (!status && a->outer)
+		status = take_head(a, walker);
 	if (status)
 		return status;
 	a->q->walker = walker;
 	return kw_query_set_source(a->q, &walker->def);
 }
 
-/* What stands in front of a join chooses the tasks, and no more. */
-static kw_status set_outer(struct assembly *a)
+static kw_status check_outer(struct assembly *a)
 {
-	const struct kw_assembly_options options = { .lets = a->options->lets,
-						     .no_rates = a->options->no_rates };
-	struct kw_program *program;
+	const struct kw_query_syntax *outer = a->syntax->outer;
 
-	if (strcmp(a->syntax->outer->source, "tasks") != 0)
+	if (!kw_walker_is(a->syntax->source) && strcmp(outer->source, "tasks") != 0)
 		return kw_program_fail(a->ctx, &a->program->text, a->syntax->at, KW_INVALID,
-				       "%s have no %s: these are of tasks", a->syntax->outer->source,
+				       "%s%s have no %s: these are of tasks",
+				       kw_walker_is(outer->source) ? "rows of " : "", outer->source,
 				       a->syntax->source);
-	for (const struct kw_clause *c = a->syntax->outer->clauses; c; c = c->next)
+	for (const struct kw_clause *c = outer->clauses; c; c = c->next)
 		if (c->kind == KW_CLAUSE_SELECT || c->kind == KW_CLAUSE_GROUP ||
 		    c->kind == KW_CLAUSE_DISTINCT)
 			return kw_program_fail(a->ctx, &a->program->text, c->at, KW_INVALID,
 					       "in front of %s only where, sort and limit can stand",
 					       a->syntax->source);
-	program = calloc(1, sizeof(*program));
-	if (!program)
+	return KW_OK;
+}
+
+static kw_status begin_assembly(struct assembly *a);
+
+static kw_status add_outer_column(struct kw_outer *scope, const struct kw_binding *binding, uint32_t *ret)
+{
+	struct assembly *a = (struct assembly *)((char *)scope - offsetof(struct assembly, scope));
+
+	return add_column(a, binding, ret);
+}
+
+static kw_status set_outer(struct assembly *a)
+{
+	struct assembly *outer = kw_arena_alloc(&a->program->arena, sizeof(*outer));
+	struct kw_assembly_options *options = kw_arena_alloc(&a->program->arena, sizeof(*options));
+	kw_status status = check_outer(a);
+
+	if (status)
+		return status;
+	if (!outer || !options)
 		return kw_fail_nomem(a->ctx);
-	program->text = a->program->text;
-	program->depth = a->program->depth;
-	return kw_query_assemble(a->ctx, program, a->syntax->outer, &options, &a->q->outer);
+	options->lets = a->options->lets;
+	options->no_rates = a->options->no_rates;
+	*outer = (struct assembly){ .ctx = a->ctx, .syntax = a->syntax->outer, .options = options };
+	outer->program = calloc(1, sizeof(*outer->program));
+	if (!outer->program)
+		return kw_fail_nomem(a->ctx);
+	outer->program->text = a->program->text;
+	outer->program->depth = a->program->depth;
+	status = begin_assembly(outer);
+	a->q->outer = outer->q;
+	if (status)
+		return status;
+	a->outer = outer;
+	outer->scope = (struct kw_outer){
+		.binder = &outer->binder,
+		.add = add_outer_column,
+		.values = &a->q->outer_values,
+	};
+	a->binder.outer = &outer->scope;
+	return KW_OK;
 }
 
 static kw_status set_rows(struct assembly *a)
 {
+	kw_status status = a->syntax->outer ? set_outer(a) : KW_OK;
+
+	if (status)
+		return status;
 	if (kw_walker_is(a->syntax->source))
 		return set_walker(a);
 	if (a->syntax->has_arguments)
 		return kw_program_fail(a->ctx, &a->program->text, a->syntax->at, KW_INVALID,
 				       "%s takes no arguments", a->syntax->source);
-	return a->syntax->outer ? set_outer(a) : KW_OK;
+	return KW_OK;
+}
+
+/* The query exists behind this even if it fails, unless a->q is NULL. */
+static kw_status begin_assembly(struct assembly *a)
+{
+	struct kw_program *program = a->program;
+	kw_status status = begin(a->ctx, a->syntax, &a->q);
+
+	a->fused = true;
+	if (status) {
+		kw_program_fail_at(a->ctx, &program->text, a->syntax->at);
+		kw_program_free(program);
+		return status;
+	}
+	a->q->program = program;
+	program->end = &program->ops;
+	a->binder = (struct kw_binder){ .ctx = a->ctx,
+					.arena = &program->arena,
+					.text = &program->text,
+					.patterns = &program->patterns,
+					.root = &a->q->root,
+					.lets = a->options->lets,
+					.rates = a->options->no_rates ? NULL : &program->rates,
+					.scalars = &program->scalars,
+					.places = &program->places,
+					.nesting = program->depth };
+	return set_rows(a);
 }
 
 kw_status kw_query_assemble(kw_ctx *ctx, struct kw_program *program, const struct kw_query_syntax *syntax,
 			    const struct kw_assembly_options *options, kw_query **ret)
 {
-	struct assembly a = {
-		.ctx = ctx, .program = program, .syntax = syntax, .options = options, .fused = true
-	};
-	kw_status status = begin(ctx, syntax, &a.q);
+	struct assembly a = { .ctx = ctx, .program = program, .syntax = syntax, .options = options };
+	kw_status status = begin_assembly(&a);
 
-	if (status) {
-		kw_program_fail_at(ctx, &program->text, syntax->at);
-		kw_program_free(program);
-		return status;
-	}
-	a.q->program = program;
-	program->end = &program->ops;
-	a.binder = (struct kw_binder){ .ctx = ctx,
-				       .arena = &program->arena,
-				       .text = &program->text,
-				       .patterns = &program->patterns,
-				       .root = &a.q->root,
-				       .lets = options->lets,
-				       .rates = options->no_rates ? NULL : &program->rates,
-				       .scalars = &program->scalars,
-				       .places = &program->places,
-				       .nesting = program->depth };
-	status = set_rows(&a);
 	if (!status)
 		status = assemble(&a);
 	free(a.outputs.item);

@@ -141,8 +141,8 @@ static bool is_word(struct kw_binder *b, const char *name)
 	       (b->hint->enumeration && is_enumerator(b, b->hint->enumeration, name));
 }
 
-/* Fields whose values are a few words: these may be written without quotes. */
-static const char *words_of(const struct kw_field *field)
+/* These may be written without quotes. */
+const char *kw_words_of(const struct kw_field *field)
 {
 	static const struct {
 		const char *name, *words;
@@ -174,7 +174,7 @@ static struct kw_expr *field(struct kw_binder *b, const struct kw_binding *bindi
 	e->unit = binding->column.unit;
 	e->display = binding->column.display;
 	if (binding->def) {
-		e->words = words_of(&binding->def->pub);
+		e->words = kw_words_of(&binding->def->pub);
 	} else {
 		type = kw_type_strip(b->ctx, binding->path.type);
 		if (type->kind == KW_TYPE_ENUM)
@@ -281,10 +281,9 @@ bool kw_has_name(const struct kw_binder *b, const char *name)
 	return find_alias(b->aliases, name) || find_alias(b->lets, name);
 }
 
-/* What top calls %CPU is the rate of a task's time. */
-static bool is_cpu_time(const struct kw_binder *b, const struct kw_node *node)
+bool kw_is_cpu_time(const struct kw_root *root, const char *name)
 {
-	return !b->root->source->walk && strcmp(node->text, "cpu") == 0;
+	return !root->source->walk && strcmp(name, "cpu") == 0;
 }
 
 static struct kw_expr *cpu_time(struct kw_binder *b, const struct kw_node *node)
@@ -341,7 +340,7 @@ static struct kw_expr *bind_key(struct kw_binder *b, const struct kw_node *node)
 		} else if (!binding->def && e->type == KW_VAL_ADDRESS) {
 			kw_set_pointee(b->ctx, e, binding->path.type);
 		}
-		e->words = binding->def ? words_of(&binding->def->pub) : NULL;
+		e->words = binding->def ? kw_words_of(&binding->def->pub) : NULL;
 		e->binding = &b->grouping->key_bindings[i];
 		return e;
 	}
@@ -402,6 +401,10 @@ static struct kw_expr *bind_name(struct kw_binder *b, const struct kw_node *node
 			node->text);
 	if (!b->root)
 		return unknown_name(b, node);
+	if (kw_is_outer(b, node))
+		return kw_bind_outer(b, node);
+	if (kw_lacks_outer(b, node))
+		return kw_bind_fail(b, node->at, "outer is the row in front of a join, and here is none");
 	if (kw_is_row(b, node->text) && !kw_source_field(b->root->source, node->text, &group))
 		return kw_bind_row(b, node);
 	/* Of a structure that was named, members need not be called so. */
@@ -411,7 +414,7 @@ static struct kw_expr *bind_name(struct kw_binder *b, const struct kw_node *node
 			       : row_member(b, node);
 	if (!strpbrk(node->text, ".[>"))
 		return kw_bind(b->ctx, b->root, node->text, &binding) == KW_OK ? field(b, &binding)
-		       : is_cpu_time(b, node)				       ? cpu_time(b, node)
+		       : kw_is_cpu_time(b->root, node->text)		       ? cpu_time(b, node)
 									       : unknown_name(b, node);
 	if (!b->root->type)
 		return kw_bind_fail(b, node->at, "rows of %s are no structures: they have no members",

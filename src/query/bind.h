@@ -4,7 +4,7 @@
  * before anything is read.
  *
  * A name is, in this order: a word where the other side of a comparison has words (state == D); a column that an earlier
- * select named; what let or param gave it; a field of the source; a path.
+ * select named; what let or param gave it; a field of the source; a path; behind a join, what it is in front of that.
  */
 #ifndef QUERY_BIND_H
 #define QUERY_BIND_H
@@ -46,12 +46,29 @@ struct kw_patterns {
 	size_t nr, cap;
 };
 
+/** A value of the rows in front of a join that those behind it use. */
+struct kw_outer_use {
+	const struct kw_node *node;
+	struct kw_expr as; /* what it is behind the join */
+	struct kw_outer_use *next;
+};
+
+/** What stands in front of a join, while names behind it are bound. */
+struct kw_outer {
+	struct kw_binder *binder;
+	/* Make a value one that these rows have, at *ret. */
+	kw_status (*add)(struct kw_outer *outer, const struct kw_binding *binding, uint32_t *ret);
+	const struct kw_value *const *values; /* where they will be */
+	struct kw_outer_use *uses;
+};
+
 struct kw_binder {
 	kw_ctx *ctx;
 	struct kw_arena *arena;
 	const struct kw_program_text *text;
 	struct kw_patterns *patterns;
 	const struct kw_root *root;
+	struct kw_outer *outer;		/* NULL: this is no join */
 	const struct kw_alias *aliases; /* of columns */
 	const struct kw_alias *lets;
 	struct kw_grouping *grouping; /* NULL: names are those of rows */
@@ -86,6 +103,12 @@ bool kw_aggregate_find(const char *name, enum kw_aggregate_kind *ret);
 /** Tell whether there is an aggregate in an expression, names that were given to one included. */
 bool kw_has_aggregate(const struct kw_binder *b, const struct kw_node *node);
 
+/** Return the words that values of a field are, or NULL. */
+const char *kw_words_of(const struct kw_field *field);
+
+/** What top calls %CPU is the rate of a task's time. */
+bool kw_is_cpu_time(const struct kw_root *root, const char *name);
+
 /** Say of which kind an expression is, for messages: "a number", "a size", ... */
 const char *kw_expr_kind(const struct kw_expr *e);
 
@@ -99,6 +122,20 @@ struct kw_expr *kw_bind_operator(struct kw_binder *b, const struct kw_node *node
 struct kw_expr *kw_bind_in(struct kw_binder *b, const struct kw_node *node);
 struct kw_expr *kw_bind_aggregate(struct kw_binder *b, const struct kw_node *node,
 				  enum kw_aggregate_kind kind);
+
+/* bind_outer.c */
+
+/** Tell whether a name means something of the rows in front of the join, and nothing of those behind it. */
+bool kw_is_outer(struct kw_binder *b, const struct kw_node *node);
+
+/** Tell whether a name begins with "outer." and there is no join. */
+bool kw_lacks_outer(const struct kw_binder *b, const struct kw_node *node);
+
+/** Bind what it means; without "outer.", which the name may begin with. */
+struct kw_expr *kw_bind_outer(struct kw_binder *b, const struct kw_node *node);
+
+/** Make an expression that has been bound in front of the join one of those behind it. */
+struct kw_expr *kw_bind_outer_value(struct kw_binder *b, const struct kw_binding *binding);
 
 /* bind_place.c and bind_cast.c */
 

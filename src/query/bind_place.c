@@ -369,6 +369,8 @@ struct kw_expr *kw_bind_symbol(struct kw_binder *b, const struct kw_node *node)
 		kw_fail_nomem(b->ctx);
 		return NULL;
 	}
+	if (kw_is_outer(b, node) && !b->grouping)
+		return kw_bind_outer(b, node);
 	if (!node->text[len])
 		return kw_bind_plain_symbol(b, node, name);
 	base = kw_is_row(b, name) ? kw_bind_row(b, node) : kw_bind_plain_symbol(b, node, name);

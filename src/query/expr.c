@@ -463,6 +463,7 @@ void kw_expr_eval(const struct kw_expr *e, struct kw_eval *env, struct kw_value 
 	case KW_EXPR_CONST: *out = e->value; break;
 	case KW_EXPR_SCALAR: *out = e->scalar->value; break;
 	case KW_EXPR_ROW: give_object(env->row, out); break;
+	case KW_EXPR_OUTER: *out = (*e->outer)[e->slot]; break;
 	case KW_EXPR_FIELD:
 	case KW_EXPR_SLOT: *out = env->values[e->slot]; break;
 	case KW_EXPR_AND:

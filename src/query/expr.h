@@ -60,6 +60,7 @@ enum kw_expr_op {
 	KW_EXPR_SCALAR, /* of another query, which has run already */
 	KW_EXPR_IS_NEW, /* the task of ID a and start b was not there in the sample before */
 	KW_EXPR_ROW,	/* the address of the row's object */
+	KW_EXPR_OUTER,	/* the value at this slot of the row that a join is of */
 	/* Of an address a: query/place.h */
 	KW_EXPR_PLACE,	    /* the address that a path leads to */
 	KW_EXPR_READ,	    /* the value that lies there */
@@ -91,7 +92,8 @@ struct kw_expr {
 	const struct kw_watch *watch;
 	struct kw_place *place;
 	const struct kw_kernel *kernel;
-	struct kw_expr *next_field; /* of all fields in the expression */
+	const struct kw_value *const *outer; /* where the query has the values of the row that its own are of */
+	struct kw_expr *next_field;	     /* of all fields in the expression */
 };
 
 /** What an evaluation needs. */

@@ -95,6 +95,41 @@ static struct kw_statement *definition(struct kw_parser *p, enum kw_statement_ki
 	return p->failed ? NULL : s;
 }
 
+static bool at_count(const struct kw_parser *p)
+{
+	return !p->failed && p->token.kind == KW_TOKEN_NUMBER && !p->token.unit;
+}
+
+static void take_times(struct kw_parser *p, struct kw_statement *s)
+{
+	s->times = take_count(p, UINT32_MAX, "\"for\" and a time, a number of times, or {");
+	if (!p->failed && !s->times)
+		kw_parser_fail(p, s->at, "a loop runs at least once");
+	if (!kw_parser_take_word(p, "times"))
+		kw_parser_expected(p, "\"times\"");
+}
+
+/* [for] TIME, or [for] N times; either may be a name. */
+static void take_end(struct kw_parser *p, struct kw_statement *s)
+{
+	bool is_for = kw_parser_take_word(p, "for");
+	struct kw_node *node = NULL;
+
+	if (at_count(p)) {
+		take_times(p, s);
+	} else if (take_named(p, &node)) {
+		bool is_times = kw_parser_take_word(p, "times");
+
+		if (!is_for && !is_times)
+			kw_parser_expected(p, "\"times\"");
+		*(is_times ? &s->times_node : &s->span_node) = node;
+	} else if (is_for) {
+		s->span = take_time(p, "a time such as 5m, or a number of times, behind \"for\"", NULL);
+	} else {
+		take_times(p, s);
+	}
+}
+
 static struct kw_statement *every(struct kw_parser *p)
 {
 	struct kw_statement *s = new_statement(p, KW_STATEMENT_EVERY);
@@ -102,16 +137,8 @@ static struct kw_statement *every(struct kw_parser *p)
 	if (!s)
 		return NULL;
 	s->period = take_time(p, "a time such as 1s or 100ms behind \"every\"", &s->period_node);
-	if (kw_parser_take_word(p, "for")) {
-		s->span = take_time(p, "a time such as 5m behind \"for\"", &s->span_node);
-	} else if (!p->failed && !kw_parser_at_mark(p, '{')) {
-		if (!take_named(p, &s->times_node))
-			s->times = take_count(p, UINT32_MAX, "\"for\" and a time, a number of times, or {");
-		if (!p->failed && !s->times_node && !s->times)
-			kw_parser_fail(p, s->at, "a loop runs at least once");
-		if (!kw_parser_take_word(p, "times"))
-			kw_parser_expected(p, "\"times\"");
-	}
+	if (!p->failed && !kw_parser_at_mark(p, '{'))
+		take_end(p, s);
 	s->body = block(p);
 	return p->failed ? NULL : s;
 }

@@ -7,8 +7,11 @@
 #include <string.h>
 
 #include "kernel/source.h"
+#include "query/walker.h"
 #include "util/error.h"
 #include "util/nearest.h"
+
+#define MAX_JOINS 4
 
 static const struct {
 	const char *word;
@@ -143,16 +146,52 @@ bool kw_parser_at_end(const struct kw_parser *p)
 
 /* Clauses */
 
+static bool token_name(const struct kw_parser *p, char name[32])
+{
+	if (p->failed || p->token.kind != KW_TOKEN_NAME || p->token.first_on_line || p->token.len >= 32)
+		return false;
+	memcpy(name, p->token.at, p->token.len);
+	name[p->token.len] = '\0';
+	return true;
+}
+
+/* A generic walker, which in a list is no function either. */
+static bool at_walk(const struct kw_parser *p)
+{
+	char name[32];
+
+	return token_name(p, name) && p->token.at[p->token.len] == '(' && kw_walker_is(name);
+}
+
 /* The name that a clause's list may not run into, since commas are optional. */
 static bool at_item(const struct kw_parser *p)
 {
 	enum kw_clause_kind unused;
 
-	if (kw_parser_at_end(p) || at_clause(p, &unused))
+	if (kw_parser_at_end(p) || at_clause(p, &unused) || at_walk(p))
 		return false;
 	return p->token.kind == KW_TOKEN_NAME || p->token.kind == KW_TOKEN_NUMBER ||
 	       p->token.kind == KW_TOKEN_STRING || kw_parser_at_mark(p, '(') || kw_parser_at_mark(p, '&') ||
 	       kw_parser_at_mark(p, '-') || kw_parser_at_mark(p, '+');
+}
+
+/* A name, or in quotes no more than a heading. */
+static void parse_as(struct kw_parser *p, struct kw_item *item)
+{
+	char *heading;
+
+	if (p->token.kind == KW_TOKEN_STRING) {
+		heading = kw_parser_new(p, p->token.len);
+		if (heading)
+			kw_token_string(&p->token, heading);
+		item->heading = heading;
+	} else if (p->token.kind == KW_TOKEN_NAME) {
+		item->alias = kw_parser_copy(p, p->token.at, p->token.len);
+	} else {
+		kw_parser_expected(p, "a name or a heading in quotes behind \"as\"");
+		return;
+	}
+	kw_parser_advance(p);
 }
 
 static struct kw_item *parse_item(struct kw_parser *p, bool is_key)
@@ -168,15 +207,8 @@ static struct kw_item *parse_item(struct kw_parser *p, bool is_key)
 			kw_parser_advance(p);
 	}
 	item->node = is_key ? kw_parse_key(p) : kw_parse_expr(p);
-	if (!is_key && kw_parser_take_word(p, "as")) {
-		if (p->token.kind != KW_TOKEN_NAME) {
-			kw_parser_expected(p, "a name behind \"as\"");
-			return NULL;
-		}
-		item->alias_at = p->token.at;
-		item->alias = kw_parser_copy(p, p->token.at, p->token.len);
-		kw_parser_advance(p);
-	}
+	if (!is_key && kw_parser_take_word(p, "as"))
+		parse_as(p, item);
 	return p->failed ? NULL : item;
 }
 
@@ -280,37 +312,21 @@ static void parse_arguments(struct kw_parser *p, struct kw_query_syntax *query)
 		kw_parser_expected(p, ", or )");
 }
 
-/* Behind a query of tasks, a source of what each of them has. */
+/* Behind a query, what each of its rows has: a source of such, or a walk that begins at it. */
 static bool at_join(const struct kw_parser *p)
 {
 	const struct kw_source_def *source;
 	char name[32];
 
-	if (p->failed || p->token.kind != KW_TOKEN_NAME || p->token.first_on_line ||
-	    p->token.len >= sizeof(name))
+	if (!token_name(p, name))
 		return false;
-	memcpy(name, p->token.at, p->token.len);
-	name[p->token.len] = '\0';
 	source = kw_source_def(name);
-	return source && source->walk_task;
+	return (source && source->walk_task) || at_walk(p);
 }
 
-static struct kw_query_syntax *parse_join(struct kw_parser *p, struct kw_query_syntax *outer)
-{
-	struct kw_query_syntax *query = kw_parse_query(p);
-
-	if (query && query->outer)
-		kw_parser_fail(p, query->at, "%s have nothing of the kind: one join is all",
-			       query->outer->source);
-	if (query)
-		query->outer = outer;
-	return p->failed ? NULL : query;
-}
-
-struct kw_query_syntax *kw_parse_query(struct kw_parser *p)
+static struct kw_query_syntax *parse_one(struct kw_parser *p)
 {
 	struct kw_query_syntax *query = kw_parser_new(p, sizeof(*query));
-	bool in_rows = p->in_rows;
 	enum kw_clause_kind kind = KW_CLAUSE_WHERE;
 	struct kw_clause **end;
 
@@ -323,22 +339,34 @@ struct kw_query_syntax *kw_parse_query(struct kw_parser *p)
 	query->at = p->token.at;
 	query->source = kw_parser_copy(p, p->token.at, p->token.len);
 	kw_parser_advance(p);
-	p->in_rows = true;
 	if (kw_parser_at_mark(p, '(') && p->token.glued) {
 		kw_parser_advance(p);
 		parse_arguments(p, query);
 	}
-	for (end = &query->clauses; !p->failed && (at_clause(p, &kind) || at_join(p)); end = &(*end)->next) {
-		if (at_join(p)) {
-			query = parse_join(p, query);
-			p->in_rows = in_rows;
-			return query;
-		}
+	for (end = &query->clauses; !p->failed && at_clause(p, &kind); end = &(*end)->next) {
 		*end = parse_clause(p, kind);
 		if (!*end)
 			break;
 	}
-	if (!kw_parser_at_end(p))
+	return p->failed ? NULL : query;
+}
+
+struct kw_query_syntax *kw_parse_query(struct kw_parser *p)
+{
+	bool in_rows = p->in_rows;
+	struct kw_query_syntax *query, *inner;
+
+	p->in_rows = true;
+	query = parse_one(p);
+	for (unsigned int joins = 0; query && at_join(p); joins++) {
+		if (joins == MAX_JOINS)
+			kw_parser_fail(p, p->token.at, "more than %d joins", MAX_JOINS);
+		inner = p->failed ? NULL : parse_one(p);
+		if (inner)
+			inner->outer = query;
+		query = inner;
+	}
+	if (query && !kw_parser_at_end(p))
 		no_clause(p);
 	p->in_rows = in_rows;
 	return p->failed ? NULL : query;

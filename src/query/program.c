@@ -75,7 +75,7 @@ kw_status kw_query_compile(kw_ctx *ctx, const char *text, kw_query **ret)
 
 bool kw_query_compares(const kw_query *q)
 {
-	return q->program && q->program->rates;
+	return q->program && (q->program->rates || (q->outer && kw_query_compares(q->outer)));
 }
 
 struct chain {

@@ -504,6 +504,10 @@ static void explain(const kw_query *q, const struct kw_stage *stage, FILE *out)
 
 void kw_query_explain(const kw_query *q, FILE *out)
 {
+	if (q->outer) {
+		kw_query_explain(q->outer, out);
+		fprintf(out, "then for each of them, of %s\n", q->root.source->pub.name);
+	}
 	if (q->select.plan.loads.nr) {
 		fprintf(out, "select rows by\n");
 		explain(q, &q->select, out);

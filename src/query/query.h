@@ -72,7 +72,9 @@ struct kw_query {
 	kw_ctx *ctx;
 	struct kw_program *program;	/* what was written in the query language, or NULL */
 	const struct kw_walker *walker; /* finds the rows, or NULL: the source does; owned by the program */
-	struct kw_query *outer; /* of a source of what each process has: those of these tasks only, or NULL */
+	struct kw_query *outer;		/* of a join: rows are of what each row of this query has, or NULL */
+	const struct kw_value *outer_values; /* of that row */
+	uint64_t walked;		     /* by the walker, of all of them */
 	const struct kw_kernel *kernel;
 	struct kw_root root;
 	bool threads, forest;

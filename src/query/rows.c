@@ -66,6 +66,11 @@ static bool take_row(uint64_t object, uint64_t index, uint32_t cpu, void *arg)
 	kw_query *q = arg;
 	kw_status status;
 
+	if (q->walker && q->walked++ == KW_WALKER_MAX_JOINED) {
+		kw_query_damage(q, KW_FORMAT);
+		q->stop = true;
+		return false;
+	}
 	kw_row_begin(&q->row, object);
 	q->row.index = index;
 	q->row.cpu = cpu;
@@ -130,20 +135,32 @@ struct joining {
 	kw_status status;
 };
 
+static kw_status walk_head(kw_query *q, uint32_t owner)
+{
+	struct kw_eval env = { .ctx = q->ctx, .scratch = &q->show.scratch };
+	struct kw_value head;
+
+	kw_expr_eval(q->walker->head, &env, &head);
+	return kw_walker_run(q->ctx, q->kernel, q->walker, &head, owner, take_row, q);
+}
+
 static bool walk_one(const struct kw_value *values, const struct kw_row_identity *task, void *arg)
 {
 	struct joining *j = arg;
 	kw_query *q = j->q;
 
-	(void)values;
-	j->status = q->root.source->walk_task(q->ctx, q->kernel, j->layout, task->address, task->pid,
-					      take_row, q);
+	q->outer_values = values;
+	if (q->walker)
+		j->status = walk_head(q, (uint32_t)task->tid);
+	else
+		j->status = q->root.source->walk_task(q->ctx, q->kernel, j->layout, task->address, task->pid,
+						      take_row, q);
 	if (j->status && j->status != KW_NOTFOUND)
 		kw_query_damage(q, j->status);
 	return !q->stop && j->status != KW_NOTFOUND;
 }
 
-/* The rows of each task that the query in front gives. */
+/* What each row that the query in front gives has. */
 static kw_status walk_outer(kw_query *q, const void *layout)
 {
 	struct joining j = { .q = q, .layout = layout };
@@ -152,23 +169,15 @@ static kw_status walk_outer(kw_query *q, const void *layout)
 	return j.status == KW_NOTFOUND ? j.status : status;
 }
 
-static kw_status walk_alone(kw_query *q)
-{
-	struct kw_eval env = { .ctx = q->ctx, .scratch = &q->show.scratch };
-	struct kw_value head;
-
-	kw_expr_eval(q->walker->head, &env, &head);
-	return kw_walker_run(q->ctx, q->kernel, q->walker, &head, 0, take_row, q);
-}
-
 static kw_status walk(kw_query *q, const void *layout)
 {
 	const struct kw_source_def *source = q->root.source;
 
-	if (q->walker)
-		return walk_alone(q);
+	q->walked = 0;
 	if (q->outer)
 		return walk_outer(q, layout);
+	if (q->walker)
+		return walk_head(q, 0);
 	if (q->one_task)
 		return source->walk_task(q->ctx, q->kernel, layout, q->one_task, q->one_pid, take_row, q);
 	return q->selects_pids ? walk_pids(q, layout) : source->walk(q->ctx, q->kernel, layout, take_row, q);

@@ -4,7 +4,7 @@
  *
  *     script    := statement...
  *     statement := "param" NAME ["=" value] | "let" NAME "=" expr
- *                | "every" TIME ["for" TIME | N "times"] block
+ *                | "every" TIME ["for" TIME | ["for"] N "times"] block
  *                | "when" expr ["for" TIME] block ["else" block]
  *                | "on" ("new" | "exit") query | "on" "change" "of" expr block
  *                | "print" TEXT | "exit" CODE ["if" expr]

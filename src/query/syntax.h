@@ -3,9 +3,10 @@
  * A program as parsed: nothing is known yet of what its names mean. All of it lies in one arena, and `at` leads into
  * the program's text.
  *
- *     query   := SOURCE [ "(" ARGUMENTS ")" ] clause...
+ *     query   := rows [ query ]
+ *     rows    := SOURCE [ "(" ARGUMENTS ")" ] clause...
  *     clause  := "where" expr | "select" item [,] item... | "group" "by" item... | "sort" key... | "limit" N | "distinct"
- *     item    := expr [ "as" NAME ]
+ *     item    := expr [ "as" ( NAME | TEXT ) ]
  *     key     := [ "-" | "+" ] unary
  *
  * Commas may be left out where what follows can't go on with the expression. A line's end ends a query, unless the next
@@ -67,8 +68,8 @@ enum { KW_OP_AND = 512, KW_OP_OR, KW_OP_NOT, KW_OP_LIKE };
 /** A column, a key of a group or of an order. */
 struct kw_item {
 	struct kw_node *node;
-	const char *alias; /* or NULL */
-	const char *alias_at;
+	const char *alias;   /* or NULL */
+	const char *heading; /* as "TEXT": of the column, and no name; or NULL */
 	bool descending;
 	struct kw_item *next;
 };
@@ -99,7 +100,7 @@ struct kw_query_syntax {
 	struct kw_node *arguments; /* of list(), ... */
 	bool has_arguments;
 	struct kw_clause *clauses;
-	struct kw_query_syntax *outer; /* "tasks where ... files": the query in front, else NULL */
+	struct kw_query_syntax *outer; /* "tasks where ... files": what stands in front of a join, else NULL */
 };
 
 #endif

@@ -118,12 +118,14 @@ static kw_status walk_xarray(const struct walk *walk, uint64_t head)
 	uint64_t entries[KW_XA_MAX_SLOTS], base;
 	struct kw_xa_walk xa;
 	unsigned int nr;
-	uint64_t rows = 0;
+	uint64_t rows = 0, leaves = 0;
 	kw_status status = kw_xa_begin(walk->ctx, walk->kernel, head + walk->w->xa_head, UINT32_MAX, &xa);
 
 	if (status)
 		return status;
 	while ((nr = kw_xa_next_leaf(walk->ctx, &xa, entries, &base))) {
+		if (leaves++ == KW_WALKER_MAX_ROWS)
+			return KW_FORMAT;
 		for (unsigned int i = 0; i < nr; i++) {
 			if (!kw_xa_is_pointer(entries[i]))
 				continue;
@@ -344,8 +346,8 @@ static kw_status bind_number(struct kw_binder *b, const struct kw_node *node, st
 	return KW_OK;
 }
 
-static kw_status bind_arguments(struct kw_binder *b, const struct kw_query_syntax *syntax,
-				struct kw_walker *w)
+static kw_status bind_arguments(struct kw_binder *b, struct kw_binder *rows,
+				const struct kw_query_syntax *syntax, struct kw_walker *w)
 {
 	const struct kw_node *head = syntax->arguments, *type = head ? head->next : NULL;
 	const struct kw_node *third = type ? type->next : NULL;
@@ -355,7 +357,7 @@ static kw_status bind_arguments(struct kw_binder *b, const struct kw_query_synta
 	if (!type || (needs_third && !third) || (third && (third->next || !needs_third)))
 		return kw_program_fail(b->ctx, b->text, syntax->at, KW_INVALID, "expected %s",
 				       w->kind->usage);
-	status = bind_head(b, head, w);
+	status = bind_head(rows, head, w);
 	if (!status)
 		status = bind_type(b, type, w);
 	if (!status && w->kind->needs == NEEDS_MEMBER)
@@ -377,7 +379,8 @@ static kw_status no_walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void
 	return KW_OK;
 }
 
-kw_status kw_walker_bind(struct kw_binder *b, const struct kw_query_syntax *syntax, struct kw_walker **ret)
+kw_status kw_walker_bind(struct kw_binder *b, struct kw_binder *rows, const struct kw_query_syntax *syntax,
+			 struct kw_walker **ret)
 {
 	struct kw_walker *w = kw_arena_alloc(b->arena, sizeof(*w));
 	kw_status status;
@@ -390,7 +393,7 @@ kw_status kw_walker_bind(struct kw_binder *b, const struct kw_query_syntax *synt
 	w->def.nr_groups = 1;
 	w->def.walk = no_walk;
 	find_xa_head(b, w);
-	status = bind_arguments(b, syntax, w);
+	status = bind_arguments(b, rows, syntax, w);
 	if (!status)
 		*ret = w;
 	return status;

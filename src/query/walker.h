@@ -16,7 +16,8 @@
 #include "kernel/source.h"
 #include "query/bind.h"
 
-#define KW_WALKER_MAX_ROWS 1000000
+#define KW_WALKER_MAX_ROWS   1000000
+#define KW_WALKER_MAX_JOINED (4u << 20) /* of all walks behind a join */
 
 struct kw_walker {
 	struct kw_source_def def; /* the source that the walker is for its query */
@@ -35,9 +36,11 @@ bool kw_walker_is(const char *name);
 /**
  * Make a walker of its arguments.
  *
+ * @param rows  what the walk begins at is bound there: the rows in front of a join, or none
  * @param ret  lives in the binder's arena
  */
-kw_status kw_walker_bind(struct kw_binder *b, const struct kw_query_syntax *syntax, struct kw_walker **ret);
+kw_status kw_walker_bind(struct kw_binder *b, struct kw_binder *rows, const struct kw_query_syntax *syntax,
+			 struct kw_walker **ret);
 
 /**
  * Find the rows. As the walk() of a source.

@@ -9,13 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fixtures/kernel_image.h"
+#include "fixtures/queried.h"
 
 #define TEXT_MAX 4096
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct kernel_image *kernel;
 static kw_ctx *ctx;
 static FILE *nowhere;
 
@@ -27,12 +26,7 @@ static void require(bool truth)
 
 static void prepare(void)
 {
-	kernel = kernel_new(
-		&(struct kernel_config){ .types = "enum colour { BLUE = -1, RED, GREEN };"
-						  "struct cred { atomic_t usage; kuid_t uid; kgid_t gid;"
-						  "	kuid_t euid; enum colour colour; u8 octets[7]; };",
-					 .tasks = "1 init rss=1,2,3,4\n" });
-	require(kernel_open(kernel, KERNEL_RAM, &ctx) == KW_OK);
+	queried_kernel(&ctx);
 	nowhere = fopen("/dev/null", "w");
 	require(nowhere);
 }
@@ -58,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kw_query *query;
 	size_t nr;
 
-	if (!kernel)
+	if (!ctx)
 		prepare();
 	if (size > TEXT_MAX)
 		return 0;

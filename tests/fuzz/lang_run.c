@@ -9,27 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fixtures/kernel_image.h"
+#include "fixtures/queried.h"
 
 #define TEXT_MAX 1024
 #define ROWS_MAX 64
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char more_types[] =
-	"enum colour { BLUE = -1, RED, GREEN };"
-	"struct cred { atomic_t usage; kuid_t uid; kgid_t gid; kuid_t euid; enum colour colour; u8 octets[7];"
-	"	const char *text; };";
-
-static const char tasks[] = "1 init rss=1,2,3,4 real_cred.colour=2 real_cred.octets[3]=7\n"
-			    "2 kthreadd kthread state=I\n"
-			    "100 bash ppid=1 uid=1000 nice=5 utime=7 real_cred.octets[2]=7\n"
-			    "100.101 worker\n"
-			    "300 sleep ppid=100 uid=1000 real_cred.colour=0xffffffff\n"
-			    "301 circle ppid=302 real_cred.colour=77\n"
-			    "302 circle ppid=301 state=Z nomm\n";
-
-static struct kernel_image *kernel;
 static kw_ctx *ctx;
 
 static void require(bool truth)
@@ -40,8 +26,7 @@ static void require(bool truth)
 
 static void prepare(void)
 {
-	kernel = kernel_new(&(struct kernel_config){ .types = more_types, .tasks = tasks });
-	require(kernel_open(kernel, KERNEL_RAM, &ctx) == KW_OK);
+	queried_kernel(&ctx);
 }
 
 struct seen {
@@ -79,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kw_query *query;
 	kw_status status;
 
-	if (!kernel)
+	if (!ctx)
 		prepare();
 	if (size > TEXT_MAX)
 		return 0;
@@ -93,7 +78,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(status == KW_OK || *kw_error(ctx));
 	require(first.rows == kw_query_counts(query)->rows);
 	require(kw_query_run(query, look, &second) == status);
-	require(first.rows == second.rows && first.sum == second.sum);
+	/* What compares with the run before has nothing to compare with in the first one. */
+	if (!kw_query_compares(query))
+		require(first.rows == second.rows && first.sum == second.sum);
 	kw_query_free(query);
 	return 0;
 }

@@ -9,26 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fixtures/kernel_image.h"
+#include "fixtures/queried.h"
 
 #define TEXT_MAX 2048
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char more_types[] =
-	"enum colour { BLUE = -1, RED, GREEN };"
-	"struct cred { atomic_t usage; kuid_t uid; kgid_t gid; kuid_t euid; enum colour colour; u8 octets[7];"
-	"	const char *text; };";
-
-static const char tasks[] = "1 init rss=1,2,3,4 real_cred.colour=2 real_cred.octets[3]=7\n"
-			    "2 kthreadd kthread state=I real_cred.colour=77\n"
-			    "100 bash ppid=1 uid=1000 nice=5 utime=7 real_cred.octets[2]=7\n"
-			    "100.101 worker\n"
-			    "300 sleep ppid=100 uid=1000 real_cred.colour=0xffffffff\n"
-			    "301 circle ppid=302\n"
-			    "302 circle ppid=301 state=Z nomm\n";
-
-static struct kernel_image *kernel;
 static kw_ctx *ctx;
 static FILE *nowhere;
 
@@ -40,8 +26,7 @@ static void require(bool truth)
 
 static void prepare(void)
 {
-	kernel = kernel_new(&(struct kernel_config){ .types = more_types, .tasks = tasks });
-	require(kernel_open(kernel, KERNEL_RAM, &ctx) == KW_OK);
+	queried_kernel(&ctx);
 	nowhere = fopen("/dev/null", "w");
 	require(nowhere);
 }
@@ -86,7 +71,7 @@ static void run(const struct kw_query_options *opts)
 	second.columns = first.columns;
 	status = kw_query_run(query, look, &first);
 	require(status == KW_OK || status == KW_INCOMPLETE);
-	require(first.rows == kw_query_counts(query)->rows && first.rows <= 7);
+	require(first.rows == kw_query_counts(query)->rows && first.rows <= QUERIED_TASKS);
 	require(!opts->limit || first.rows <= opts->limit);
 	require(kw_query_run(query, look, &second) == status);
 	require(first.rows == second.rows && first.sum == second.sum);
@@ -109,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char text[TEXT_MAX], *at = text;
 	struct kw_query_options opts = { .size = sizeof(opts) };
 
-	if (!kernel)
+	if (!ctx)
 		prepare();
 	if (!size || size > sizeof(text))
 		return 0;
