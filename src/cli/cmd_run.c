@@ -105,6 +105,8 @@ static int run(struct cli *cli, int argc, char **argv)
 	text = read_script(argv[optind]);
 	if (!text)
 		return EXIT_USAGE;
+	/* A guess, before anything is parsed: a wrong one costs nothing but time. */
+	cli->repeats = strstr(text, "every");
 	code = cli_open(cli);
 	if (code) {
 		free(text);

@@ -185,7 +185,7 @@ int cli_open(struct cli *cli)
 		.size = sizeof(opts),
 		.symbols = cli->symbols,
 		.no_mmap = cli->no_mmap,
-		.once = true,
+		.once = !cli->repeats,
 		.types = cli->types,
 		.debuginfod = cli->debuginfod,
 		.force = cli->force,

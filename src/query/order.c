@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SPARE_ROWS 16
+
 static int by_keys(const void *a, const void *b, void *arg)
 {
 	const kw_query *q = arg;
@@ -189,9 +191,62 @@ static bool order_as_forest(kw_query *q)
 	return true;
 }
 
+static void sort_from(struct kw_query *q, size_t first)
+{
+	if (first < q->pending.nr)
+		qsort_r(q->pending.item + first, q->pending.nr - first, sizeof(*q->pending.item), by_keys, q);
+	q->ordered = q->pending.nr;
+}
+
+/* Move the row at the top of a heap of nr rows down to its place: none comes after the one above it. */
+static void sift_down(struct kw_query *q, size_t nr, size_t at)
+{
+	struct pending *heap = q->pending.item, moved = heap[at];
+
+	for (size_t below; (below = 2 * at + 1) < nr; at = below) {
+		if (below + 1 < nr && by_keys(&heap[below + 1], &heap[below], q) > 0)
+			below++;
+		if (by_keys(&heap[below], &moved, q) <= 0)
+			break;
+		heap[at] = heap[below];
+	}
+	heap[at] = moved;
+}
+
+/* Put the first nr rows in order to the front: of a heap of so many rows, the last one gives way to each that is before it. */
+static void sort_first(struct kw_query *q, size_t nr)
+{
+	struct pending *heap = q->pending.item;
+
+	for (size_t i = nr / 2; i > 0; i--)
+		sift_down(q, nr, i - 1);
+	for (size_t i = nr; i < q->pending.nr; i++) {
+		struct pending last = heap[0];
+
+		if (by_keys(&heap[i], &last, q) >= 0)
+			continue;
+		heap[0] = heap[i];
+		heap[i] = last;
+		sift_down(q, nr, 0);
+	}
+	qsort_r(heap, nr, sizeof(*heap), by_keys, q);
+	q->ordered = nr;
+}
+
+void kw_query_order_rest(struct kw_query *q)
+{
+	sort_from(q, q->ordered);
+}
+
 bool kw_query_order(struct kw_query *q)
 {
-	if (q->pending.nr && q->sort.nr)
-		qsort_r(q->pending.item, q->pending.nr, sizeof(*q->pending.item), by_keys, q);
+	/* Rows may be gone when they are to be shown: a few more than those. */
+	size_t first = q->limit && q->limit < q->pending.nr ? (size_t)q->limit + SPARE_ROWS : q->pending.nr;
+
+	q->ordered = q->pending.nr;
+	if (q->sort.nr && !q->forest && first < q->pending.nr / 4)
+		sort_first(q, first);
+	else if (q->sort.nr)
+		sort_from(q, 0);
 	return !q->forest || !q->pending.nr || order_as_forest(q);
 }

@@ -326,7 +326,8 @@ static kw_status build_keys(kw_query *q)
 	for (uint32_t i = 0; !status && i < q->sort.nr; i++)
 		status = kw_stage_add(q->ctx, &q->root, &q->keys, &q->slots, &q->sort.item[i].binding,
 				      q->first_key + i);
-	for (uint32_t i = 0; !status && i < 3; i++) {
+	/* Parents are of no use but for a forest. */
+	for (uint32_t i = 0; !status && i < (q->forest ? 3 : 2); i++) {
 		*slots[i] = q->slots.nr++;
 		status = kw_stage_add_path(q->ctx, &q->root, &q->keys, paths[i], slots[i]);
 	}
@@ -345,7 +346,8 @@ static kw_status make_values(kw_query *q)
 {
 	q->is_flat = is_flat(q);
 	q->shown = calloc(q->columns.nr, sizeof(*q->shown));
-	q->slots.values = calloc((size_t)q->slots.nr * (q->is_flat ? KW_PLAN_ROWS : 1), sizeof(*q->slots.values));
+	q->slots.values =
+		calloc((size_t)q->slots.nr * (q->is_flat ? KW_PLAN_ROWS : 1), sizeof(*q->slots.values));
 	return q->shown && q->slots.values ? KW_OK : kw_fail_nomem(q->ctx);
 }
 

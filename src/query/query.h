@@ -110,6 +110,7 @@ struct kw_query {
 	struct batch batch;
 	int32_t leader_pid;
 	struct pendings pending;
+	size_t ordered; /* of them, from the first on */
 	struct key_values key_values;
 	struct names key_text;
 	struct key_values kept_values; /* the columns of all rows, of sources other than tasks and threads */
@@ -163,7 +164,13 @@ kw_status kw_rows_build(struct kw_query *q);
 /** Walk such a source, order its rows and hand them out. */
 kw_status kw_rows_run(struct kw_query *q);
 
-/** Put q->pending into its order. False when memory runs out. */
+/**
+ * Put q->pending into its order: the first q->ordered of them, where only the first are wanted. False when memory runs
+ * out.
+ */
 bool kw_query_order(struct kw_query *q);
+
+/** Put those behind the first q->ordered into their order, too. */
+void kw_query_order_rest(struct kw_query *q);
 
 #endif

@@ -279,7 +279,8 @@ static void keep_row(kw_query *q, const struct kw_task_ref *ref)
 	if (outcome == ROW_DAMAGED)
 		return;
 	p.start_time = v[q->start_slot].type == KW_VAL_ABSENT ? 0 : v[q->start_slot].u;
-	p.ppid = v[q->ppid_slot].type == KW_VAL_ABSENT ? 0 : (int32_t)v[q->ppid_slot].i;
+	if (q->forest && v[q->ppid_slot].type != KW_VAL_ABSENT)
+		p.ppid = (int32_t)v[q->ppid_slot].i;
 	if (!keep_keys(q) || !kw_array_push(&q->pending, p))
 		q->failed = q->stop = true;
 }
@@ -558,10 +559,15 @@ static void show_pending(kw_query *q)
 {
 	for (size_t i = 0; i < q->pending.nr && !q->stop; i++) {
 		const struct pending *p = &q->pending.item[i];
-		struct kw_row_identity id = { .pid = p->pid, .start_time = p->start_time, .depth = p->depth };
+		struct kw_row_identity id;
 
 		if (q->limit && q->counts.rows == q->limit)
 			break;
+		if (i == q->ordered)
+			kw_query_order_rest(q);
+		id = (struct kw_row_identity){ .pid = p->pid,
+					       .start_time = p->start_time,
+					       .depth = p->depth };
 		if (i % KW_PLAN_ROWS == 0 && kw_memory_is_copied(q->ctx->target->memory))
 			fetch_pending(q, i);
 		if (!q->stop)

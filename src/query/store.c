@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Rows that are kept, and finding one by its first values. */
 #include "query/operator.h"
+
+#include <string.h>
+
 #include "util/array.h"
 #include "util/error.h"
 
@@ -8,6 +11,20 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15;
 	return hash ^ hash >> 29;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text, size_t len)
+{
+	uint64_t word;
+
+	hash = mix(hash, len);
+	for (; len >= sizeof(word); text += sizeof(word), len -= sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		hash = mix(hash, word);
+	}
+	word = 0;
+	memcpy(&word, text, len);
+	return mix(hash, word);
 }
 
 /* Numbers that are equal have one hash, whatever their sign's type: an int above 0 and a uint are the same bits. */
@@ -21,9 +38,7 @@ static uint64_t hash_values(const struct kw_value *values, uint32_t nr)
 		if (v->type == KW_VAL_ABSENT) {
 			hash = mix(hash, 1);
 		} else if (v->type == KW_VAL_STRING || v->type == KW_VAL_BYTES) {
-			hash = mix(hash, v->len);
-			for (uint32_t k = 0; k < v->len; k++)
-				hash = mix(hash, (unsigned char)v->str[k]);
+			hash = hash_text(hash, v->str, v->len);
 		} else {
 			hash = mix(hash, v->u);
 		}

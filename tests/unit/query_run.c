@@ -388,6 +388,38 @@ Test(query_run, the_limit_counts_rows_that_are_shown)
 		       KW_OK, "3\n1\n");
 }
 
+/* PIDs first..last in either direction, but for one, each with `after` behind it. */
+static const char *list_pids(char *text, int first, int last, int but, const char *after)
+{
+	char *at = text;
+
+	for (int pid = first; pid != last + (first < last ? 1 : -1); pid += first < last ? 1 : -1)
+		if (pid != but)
+			at += sprintf(at, "%d%s\n", pid, after);
+	return text;
+}
+
+static void end_many(void)
+{
+	for (int pid = 150; pid < 200; pid++)
+		kernel_set(g.k, kernel_pid(g.k, pid), "pid.tasks[0].first", 0);
+}
+
+/* More than are put in order at first. */
+Test(query_run, many_rows_end_before_they_are_shown)
+{
+	char tasks[4096];
+	const struct kw_query_counts *counts;
+
+	g = given_config(
+		&(struct kernel_config){ .tasks = list_pids(tasks, 1, 200, 0, " name"), .ram = 4 << 20 });
+	given_open(&g, KERNEL_RAM_LIVE);
+	counts = expect_changed(OPTIONS(.columns = "pid,task.start_boottime", .sort = "-pid", .limit = 3),
+				(struct change){ 200, end_many }, KW_OK,
+				"200 200000000\n149 149000000\n148 148000000\n");
+	cr_expect_eq(counts->gone, 50);
+}
+
 /* Another process has the PID, the task_struct and the struct pid now: only its start tells. */
 static void reuse_2(void)
 {
@@ -500,17 +532,6 @@ static void end_70(void)
 	kernel_set(g.k, kernel_pid(g.k, 70), "pid.tasks[0].first", 0);
 	kernel_set(g.k, kernel_pid(g.k, 70), "pid.tasks[1].first", 0);
 	kernel_idr_store(g.k, 70, 0);
-}
-
-/* PIDs first..last in either direction, but for one, each with `after` behind it. */
-static const char *list_pids(char *text, int first, int last, int but, const char *after)
-{
-	char *at = text;
-
-	for (int pid = first; pid != last + (first < last ? 1 : -1); pid += first < last ? 1 : -1)
-		if (pid != but)
-			at += sprintf(at, "%d%s\n", pid, after);
-	return text;
 }
 
 /* Memory that is copied is copied for 64 tasks at once. Who ends in the next 64 is not shown. */
