@@ -129,8 +129,22 @@ static bool is_fit(enum takes takes, const struct kw_expr *e)
 	}
 }
 
-static struct kw_rate *share_rate(struct kw_binder *b, const struct kw_node *value)
+/* Bind the comparison once more, to be looked at for every row. */
+static bool bind_sample(struct kw_binder *b, struct kw_rate *rate, const struct kw_node *node)
 {
+	struct kw_binder rows = *b;
+	kw_status status;
+
+	if (b->outer)
+		return true;
+	status = kw_bind_binding(&rows, node, NULL, true, &rate->sample);
+	b->steps = rows.steps;
+	return !status;
+}
+
+static struct kw_rate *share_rate(struct kw_binder *b, const struct kw_node *node)
+{
+	const struct kw_node *value = node->a;
 	struct kw_rate *rate = *b->rates;
 
 	while (rate && !kw_nodes_equal(rate->node, value))
@@ -145,7 +159,7 @@ static struct kw_rate *share_rate(struct kw_binder *b, const struct kw_node *val
 	rate->node = value;
 	rate->next = *b->rates;
 	*b->rates = rate;
-	return rate;
+	return bind_sample(b, rate, node) ? rate : NULL;
 }
 
 /* The ID and the start of a task, which the row is known by. */
@@ -174,7 +188,7 @@ static struct kw_expr *compare_samples(struct kw_binder *b, const struct kw_node
 		return kw_bind_fail(b, node->at, "%s() is of rows, and these are groups; write sum(%s(...))",
 				    node->text, node->text);
 	b->uses |= KW_USES_CLOCK;
-	e->rate = share_rate(b, node->a);
+	e->rate = share_rate(b, node);
 	if (!e->rate)
 		return NULL;
 	if (e->op == KW_EXPR_DELTA && e->type == KW_VAL_UINT)

@@ -269,6 +269,11 @@ static void take_sample(struct kw_script *s, struct kw_statement *loop)
 		take_status(s, kw_watch_sample(&s->threads));
 	if (goes_on(s))
 		take_status(s, kw_scalars_read(s->scalars));
+	for (struct kw_rate *rate = loop ? s->rates : NULL; rate && goes_on(s); rate = rate->next) {
+		struct kw_value unused;
+
+		evaluate(s, rate->sample.expr, &unused);
+	}
 }
 
 static void run_tick(struct kw_script *s, struct kw_statement *loop)

@@ -12,6 +12,7 @@
 #include "kernel/thread_sums.h"
 #include "memory/memory.h"
 #include "query/program.h"
+#include "query/rate.h"
 #include "util/array.h"
 #include "util/error.h"
 #include "util/nearest.h"
@@ -270,6 +271,17 @@ bool kw_query_is_ordered(const kw_query *q)
 	return q->sort.nr || q->forest;
 }
 
+kw_status kw_query_add_samples(kw_query *q, struct kw_stage *stage)
+{
+	kw_status status = KW_OK;
+
+	for (struct kw_rate *rate = q->program ? q->program->rates : NULL; rate && !status; rate = rate->next)
+		if (rate->sample.expr)
+			status = kw_stage_add(q->ctx, &q->root, stage, &q->slots, &rate->sample,
+					      q->slots.nr++);
+	return status;
+}
+
 static kw_status build_show(kw_query *q)
 {
 	kw_status status = KW_OK;
@@ -277,6 +289,8 @@ static kw_status build_show(kw_query *q)
 	/* Right after where its values are still there. */
 	if (!kw_query_is_ordered(q))
 		q->show.before = &q->where;
+	if (!q->condition.expr && !kw_query_is_ordered(q))
+		status = kw_query_add_samples(q, &q->show);
 	for (uint32_t i = 0; !status && i < q->columns.nr; i++)
 		status = kw_stage_add(q->ctx, &q->root, &q->show, &q->slots, &q->columns.item[i], i);
 	q->check_pid = q->slots.nr++;
@@ -308,7 +322,9 @@ static kw_status build_where(kw_query *q)
 
 	q->where_slot = q->slots.nr++;
 	q->where_pid = q->slots.nr++;
-	status = kw_stage_add(q->ctx, &q->root, &q->where, &q->slots, &q->condition, q->where_slot);
+	status = kw_query_add_samples(q, &q->where);
+	if (!status)
+		status = kw_stage_add(q->ctx, &q->root, &q->where, &q->slots, &q->condition, q->where_slot);
 	if (!status && !q->root.source->walk)
 		status = kw_stage_add_path(q->ctx, &q->root, &q->where, "pid", &q->where_pid);
 	return status ? status : kw_stage_finish(q->ctx, &q->root, &q->where, &q->slots);
@@ -323,6 +339,8 @@ static kw_status build_keys(kw_query *q)
 	q->keys.before = &q->where;
 	q->first_key = q->slots.nr;
 	q->slots.nr += (uint32_t)q->sort.nr;
+	if (!q->condition.expr)
+		status = kw_query_add_samples(q, &q->keys);
 	for (uint32_t i = 0; !status && i < q->sort.nr; i++)
 		status = kw_stage_add(q->ctx, &q->root, &q->keys, &q->slots, &q->sort.item[i].binding,
 				      q->first_key + i);

@@ -155,6 +155,9 @@ kw_status kw_query_begin(kw_ctx *ctx, const char *source, kw_query **ret);
 /** Set a query to a source that is not in the catalogue. */
 kw_status kw_query_set_source(struct kw_query *q, const struct kw_source_def *source);
 
+/** Add to the stage that sees every row what takes the values that the query compares into its samples. */
+kw_status kw_query_add_samples(struct kw_query *q, struct kw_stage *stage);
+
 /** Tell whether where holds for the row whose stage has run; notes when it can't be told. */
 bool kw_query_row_passes(struct kw_query *q);
 

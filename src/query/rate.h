@@ -3,12 +3,13 @@
  * What values were in the sample before, by the identity of their rows: of a task by its ID and start, so that one that
  * got the ID of an ended one is another.
  *
- * A value is sampled when it is looked at. All expressions of a query that compare the same value share its samples.
+ * All expressions of a query that compare the same value share its samples. Each sample has the value of every row, also of
+ * one that a condition leaves out, or where the expression that compares it is not looked at: "rate(a) > 1 or rate(b) > 1".
  */
 #ifndef QUERY_RATE_H
 #define QUERY_RATE_H
 
-#include "query/expr.h"
+#include "query/stage.h"
 
 struct kw_node;
 
@@ -16,6 +17,8 @@ struct kw_node;
 struct kw_rate {
 	const struct kw_node *node; /* the value, to find out who may share */
 	struct kw_rate *next;
+	struct kw_binding
+		sample; /* takes the value into the sample; expr is NULL behind a join, where it is done when asked */
 	uint64_t run; /* number of the sample; counted by the query or the script */
 	struct kw_past *past;
 	size_t nr, cap; /* of past: cap is 0 or a power of two */

@@ -19,6 +19,8 @@ kw_status kw_rows_build(kw_query *q)
 	q->show.before = &q->where;
 	q->first_key = q->slots.nr;
 	q->slots.nr += (uint32_t)q->sort.nr;
+	if (!q->condition.expr)
+		status = kw_query_add_samples(q, &q->show);
 	for (uint32_t i = 0; !status && i < q->columns.nr; i++)
 		status = kw_stage_add(q->ctx, &q->root, &q->show, &q->slots, &q->columns.item[i], i);
 	for (uint32_t i = 0; !status && i < q->sort.nr; i++)

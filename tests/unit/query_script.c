@@ -193,6 +193,34 @@ Test(query_script, what_grows_is_known_to_filter_and_columns)
 	       work, "| | 1: 300 3000; | | ");
 }
 
+static void work_in_both(uint64_t tick)
+{
+	kernel_set(g.k, kernel_task(g.k, 300), "task_struct.utime", 1000 * tick * tick);
+	kernel_set(g.k, kernel_task(g.k, 300), "task_struct.stime", 10 * tick);
+}
+
+/* The other side is sampled as well when one side is absent, and so decides. */
+Test(query_script, each_side_of_an_expression_is_sampled)
+{
+	expect("every 1ms 3 times { threads where tid == 300 select delta(task.utime) + delta(task.stime) }",
+	       work_in_both, "1: <does not apply here>; | 1: 1010; | 1: 3010; | ");
+	expect("every 1ms 3 times { threads where tid == 300 select task.utime > 3000 ? delta(task.stime) : 0 }",
+	       work_in_both, "1: <does not apply here>; | 1: 0; | 1: 10; | ");
+	expect("let a = max(threads where tid == 300 select task.utime)\n"
+	       "let b = max(threads where tid == 300 select task.stime)\n"
+	       "every 1ms 3 times { print \"{delta(a) + delta(b)}\" }",
+	       work_in_both, "-; | -8020; | 3010; | ");
+}
+
+/* So is what is shown, of rows that the condition and the limit leave out. */
+Test(query_script, what_is_left_out_is_sampled)
+{
+	expect("every 1ms 3 times { threads where delta(task.utime) > 2000 select tid, delta(task.stime) }",
+	       work_in_both, "| | 1: 300 10; | ");
+	expect("every 1ms 3 times { threads sort -task.utime limit 1 select tid, delta(task.stime) }",
+	       work_in_both, "1: 300 <does not apply here>; | 1: 300 -20; | 1: 300 10; | ");
+}
+
 static void change_a_number(uint64_t tick)
 {
 	kernel_set(g.k, kernel_task(g.k, 300), "task_struct.flags", tick == 2 ? 5 : 4);
