@@ -3,7 +3,23 @@
 #ifndef KERNEL_GLOBAL_H
 #define KERNEL_GLOBAL_H
 
+#include <stdbool.h>
+
 #include <kwalk/type.h>
+
+#include "kernel/kernel.h"
+
+/**
+ * True for the address of a symbol of which each CPU has its own: nothing lies there itself. Since 6.15 such addresses
+ * are in the image, where something else has been since the kernel booted.
+ */
+static inline bool kw_is_per_cpu(const struct kw_kernel *kernel, uint64_t addr)
+{
+	const struct kw_globals *g = &kernel->globals;
+
+	return g->percpu_start != KW_NO_ADDR && g->percpu_end != KW_NO_ADDR && addr >= g->percpu_start &&
+	       addr < g->percpu_end;
+}
 
 /**
  * Find the type of a variable by its symbol.

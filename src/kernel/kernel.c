@@ -19,7 +19,7 @@ static kw_status resolve_globals(kw_ctx *ctx, struct kw_globals *g)
 	struct kw_symbol_query q[] = {
 		{ "init_pid_ns", 0 },	      { "init_task", 0 },	 { "tk_core", 0 },
 		{ "timekeeper_data", 0 },     { "__per_cpu_offset", 0 }, { "nr_cpu_ids", 0 },
-		{ "__cpu_possible_mask", 0 },
+		{ "__cpu_possible_mask", 0 }, { "__per_cpu_start", 0 },	 { "__per_cpu_end", 0 },
 	};
 	kw_status status = kw_symbol_addresses(ctx, q, sizeof(q) / sizeof(q[0]));
 
@@ -33,6 +33,8 @@ static kw_status resolve_globals(kw_ctx *ctx, struct kw_globals *g)
 		.per_cpu_offset = q[4].addr,
 		.nr_cpu_ids = q[5].addr,
 		.cpu_possible = q[6].addr,
+		.percpu_start = q[7].addr,
+		.percpu_end = q[8].addr,
 	};
 	if (g->init_pid_ns == KW_NO_ADDR || g->init_task == KW_NO_ADDR)
 		return kw_fail(ctx, KW_UNREADABLE,

@@ -30,6 +30,7 @@ struct kw_globals {
 	uint64_t per_cpu_offset;  /* unsigned long __per_cpu_offset[NR_CPUS] */
 	uint64_t nr_cpu_ids;	  /* unsigned int; absent where it is a constant */
 	uint64_t cpu_possible;	  /* struct cpumask __cpu_possible_mask */
+	uint64_t percpu_start, percpu_end; /* where per-CPU symbols lie: from 0 on until 6.14, on x86-64 */
 };
 
 /** Offsets and sizes in bytes of what the task walkers touch. */

@@ -155,6 +155,17 @@ static kw_status parse_task(struct parser *p)
 	return KW_OK;
 }
 
+static kw_status refuse_per_cpu(struct parser *p, const char *symbol)
+{
+	const struct kw_kernel *kernel;
+	kw_status status = kw_kernel_get(p->ctx, &kernel);
+
+	if (status || !kw_is_per_cpu(kernel, p->address))
+		return status;
+	return kw_fail(p->ctx, KW_INVALID, "\"%s\": each CPU has its own; say of which, as in per_cpu(%s, 0)",
+		       symbol, symbol);
+}
+
 static kw_status parse_symbol(struct parser *p)
 {
 	char symbol[KW_SYMBOL_NAME_SIZE];
@@ -167,6 +178,8 @@ static kw_status parse_symbol(struct parser *p)
 	symbol[len] = '\0';
 	p->at += len;
 	status = kw_symbol_address(p->ctx, symbol, &p->address);
+	if (!status)
+		status = refuse_per_cpu(p, symbol);
 	return status ? status : known_type(p, symbol);
 }
 

@@ -257,6 +257,18 @@ static struct kw_expr *address_at(struct kw_binder *b, const struct kw_node *nod
 	return e;
 }
 
+/* Whether an address is that of a symbol, and each CPU has its own of it. */
+static bool is_per_cpu(const struct kw_binder *b, const struct kw_expr *e)
+{
+	const struct kw_kernel *kernel;
+
+	while (e->a)
+		e = e->a;
+	if (e->op != KW_EXPR_CONST || e->type != KW_VAL_ADDRESS)
+		return false;
+	return kw_kernel_get(b->ctx, &kernel) == KW_OK && kw_is_per_cpu(kernel, e->value.u);
+}
+
 /* What a pointer leads to. */
 static bool spot_of(struct kw_binder *b, const struct kw_node *node, struct kw_expr *e, struct spot *ret)
 {
@@ -269,6 +281,10 @@ static bool spot_of(struct kw_binder *b, const struct kw_node *node, struct kw_e
 	if (!e->object)
 		return kw_bind_fail(b, node->first, "%.*s is %s, no pointer", width(node), node->first,
 				    kw_expr_kind(e));
+	if (is_per_cpu(b, e))
+		return kw_bind_fail(b, node->first,
+				    "%.*s: each CPU has its own; say of which, as in per_cpu(SYMBOL, 0)",
+				    width(node), node->first);
 	*ret = (struct spot){ e, 0, e->object, e->stars - 1 };
 	return true;
 }

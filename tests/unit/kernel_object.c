@@ -221,6 +221,18 @@ Test(kernel_object, per_cpu)
 	}
 	cr_assert_eq(kw_object_find(g.ctx, "per_cpu( runqueues ,1 )", &object), KW_OK, "%s", kw_error(g.ctx));
 	cr_expect_not(object.is_value);
+	expect_error("runqueues.nr_running", KW_INVALID,
+		     "\"runqueues\": each CPU has its own; say of which, as in per_cpu(runqueues, 0)");
+}
+
+/* Since 6.15 the linker's copy has an address like everything else, where something else is by now. */
+Test(kernel_object, per_cpu_without_a_cpu)
+{
+	given_close(&g);
+	g = given_tasks("7.2", "1 a\n");
+	given_open(&g, KERNEL_RAM);
+	expect_error("runqueues.nr_running", KW_INVALID,
+		     "\"runqueues\": each CPU has its own; say of which, as in per_cpu(runqueues, 0)");
 }
 
 /* A value that can't be read is one all the same, with its reason. */
