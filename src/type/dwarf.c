@@ -13,6 +13,7 @@
 #include "type/dwarf_die.h"
 #include "type/dwarf_index.h"
 #include "type/dwarf_unit.h"
+#include "type/types.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -95,19 +96,16 @@ void kw_dwarf_free(struct kw_dwarf *dwarf)
 
 /* Units */
 
-/* The unit's types, made the first time; NULL when it can't be read, with the error set when memory ran out. */
-static const struct kw_btf *unit_types(kw_ctx *ctx, struct kw_dwarf *dwarf, Dwarf_Die *die)
+/* The types of a unit or of a single entry, made the first time; NULL when it can't be read, with the error set when
+ * memory ran out. */
+static const struct kw_btf *entry_types(kw_ctx *ctx, struct kw_dwarf *dwarf, const Dwarf_Die *entry)
 {
-	struct unit unit = { 0 };
-	Dwarf_Die top;
+	struct unit unit = { .at = entry->addr };
 
-	if (!dwarf->dw->dwarf_diecu(die, &top, NULL, NULL))
-		return NULL;
 	for (size_t i = 0; i < dwarf->units.nr; i++)
-		if (dwarf->units.item[i].at == top.addr)
+		if (dwarf->units.item[i].at == unit.at)
 			return dwarf->units.item[i].btf;
-	unit.at = top.addr;
-	if (kw_dwarf_unit(ctx, dwarf->dw, &top, &unit.btf) == KW_NOMEM)
+	if (kw_dwarf_unit(ctx, dwarf->dw, entry, &unit.btf) == KW_NOMEM)
 		return NULL;
 	if (!kw_array_push(&dwarf->units, unit)) {
 		kw_btf_free(unit.btf);
@@ -115,6 +113,38 @@ static const struct kw_btf *unit_types(kw_ctx *ctx, struct kw_dwarf *dwarf, Dwar
 		return NULL;
 	}
 	return unit.btf;
+}
+
+/* True when a blob has a definition: an enum without values is only declared. */
+static bool has_name(kw_ctx *ctx, const struct kw_btf *btf, const char *name, enum kw_btf_class class,
+		     uint32_t *ret_id)
+{
+	const struct kw_type *type;
+	uint32_t id;
+
+	if (!btf || !kw_btf_find(btf, name, class, &id))
+		return false;
+	type = class == KW_BTF_VARIABLE ? &kw_type_void : kw_btf_type(ctx, btf, id);
+	if (!type || (type->kind == KW_TYPE_ENUM && !type->count))
+		return false;
+	*ret_id = id;
+	return true;
+}
+
+/* Find a name in the unit that an entry belongs to; a type that a function declares for itself is read alone. */
+static const struct kw_btf *find_at(kw_ctx *ctx, struct kw_dwarf *dwarf, Dwarf_Die *entry, const char *name,
+				    enum kw_btf_class class, uint32_t *ret_id)
+{
+	const struct kw_btf *btf;
+	Dwarf_Die top;
+
+	if (!dwarf->dw->dwarf_diecu(entry, &top, NULL, NULL))
+		return NULL;
+	btf = entry_types(ctx, dwarf, &top);
+	if (!has_name(ctx, btf, name, class, ret_id) && class != KW_BTF_VARIABLE &&
+	    kw_die_is_entry(dwarf->dw, &top, entry))
+		btf = entry_types(ctx, dwarf, entry);
+	return has_name(ctx, btf, name, class, ret_id) ? btf : NULL;
 }
 
 /* True when an entry may be what is looked for: "any" are all types. */
@@ -152,13 +182,13 @@ static bool entry_at(struct kw_dwarf *dwarf, struct kw_dwarf_file *file, size_t 
 
 /* Names */
 
-static const struct kw_btf *find_in_units(struct kw_dwarf *dwarf, const char *name, enum kw_btf_class class,
-					  uint32_t *ret_id)
+static const struct kw_btf *find_in_units(kw_ctx *ctx, struct kw_dwarf *dwarf, const char *name,
+					  enum kw_btf_class class, uint32_t *ret_id)
 {
 	for (size_t i = 0; i < dwarf->units.nr; i++) {
 		const struct kw_btf *btf = dwarf->units.item[i].btf;
 
-		if (btf && kw_btf_find(btf, name, class, ret_id))
+		if (has_name(ctx, btf, name, class, ret_id))
 			return btf;
 	}
 	return NULL;
@@ -174,8 +204,8 @@ static const struct kw_btf *search_file(kw_ctx *ctx, struct kw_dwarf *dwarf, str
 
 		if (!entry_at(dwarf, file, pos, class, &die))
 			continue;
-		btf = unit_types(ctx, dwarf, &die);
-		if (btf && kw_btf_find(btf, name, class, ret_id))
+		btf = find_at(ctx, dwarf, &die, name, class, ret_id);
+		if (btf)
 			return btf;
 	}
 	return NULL;
@@ -189,7 +219,7 @@ static const struct kw_btf *search(kw_ctx *ctx, struct kw_dwarf *dwarf, struct k
 	const struct kw_btf *btf;
 	struct kw_dwarf_needle needle;
 
-	if (!kw_dwarf_needle_init(&needle, name, strings)) {
+	if (!kw_dwarf_needle_init(&needle, name, strings, file->offset_size)) {
 		kw_fail_nomem(ctx);
 		return NULL;
 	}
@@ -226,8 +256,8 @@ static const struct kw_btf *find_by_index(kw_ctx *ctx, struct kw_dwarf *dwarf, c
 	}
 	for (size_t i = 0; !btf && i < (class == KW_BTF_ANY ? 4 : 1); i++)
 		if (kw_dwarf_index_find(dwarf->index, name, class == KW_BTF_ANY ? any[i] : class, &die))
-			btf = unit_types(ctx, dwarf, &die);
-	return btf && kw_btf_find(btf, name, class, ret_id) ? btf : NULL;
+			btf = find_at(ctx, dwarf, &die, name, class, ret_id);
+	return btf;
 }
 
 static bool is_absent(const struct kw_dwarf *dwarf, const char *name, enum kw_btf_class class)
@@ -251,7 +281,7 @@ static void remember_absent(struct kw_dwarf *dwarf, const char *name, enum kw_bt
 static const struct kw_btf *find(kw_ctx *ctx, struct kw_dwarf *dwarf, const char *name,
 				 enum kw_btf_class class, uint32_t *ret_id)
 {
-	const struct kw_btf *btf = find_in_units(dwarf, name, class, ret_id);
+	const struct kw_btf *btf = find_in_units(ctx, dwarf, name, class, ret_id);
 
 	if (btf || is_absent(dwarf, name, class))
 		return btf;
@@ -293,10 +323,11 @@ static const struct kw_btf *find_by_address(kw_ctx *ctx, struct kw_dwarf *dwarf,
 	for (size_t pos = 0; kw_dwarf_search_address(&dwarf->main.info, addr, &pos); pos++) {
 		const struct kw_btf *btf;
 		Dwarf_Die die;
+		uint32_t id;
 
 		if (!dwarf->dw->dwarf_offdie(dwarf->main.dwarf, pos, &die))
 			continue;
-		btf = unit_types(ctx, dwarf, &die);
+		btf = find_at(ctx, dwarf, &die, name, KW_BTF_VARIABLE, &id);
 		if (btf && kw_btf_find_variable(btf, name, ret_id))
 			return btf;
 	}
@@ -329,13 +360,12 @@ void kw_dwarf_offer_names(struct kw_dwarf *dwarf, enum kw_btf_class class, struc
 
 void kw_dwarf_describe(struct kw_dwarf *dwarf, char *buf, size_t size)
 {
-	unsigned int version;
-	size_t nr;
+	struct kw_dwarf_units units;
 
 	begin(dwarf);
-	nr = kw_dwarf_file_units(&dwarf->main, &version);
-	snprintf(buf, size, "DWARF %u of %.160s: %zu of %zu units read so far", version, dwarf->main.path,
-		 dwarf->units.nr, nr);
+	units = kw_dwarf_file_units(&dwarf->main, SIZE_MAX);
+	snprintf(buf, size, "DWARF %u of %.160s: %zu of %zu units read so far", units.version,
+		 dwarf->main.path, dwarf->units.nr, units.nr);
 	guard_leave();
 	pthread_mutex_unlock(&dwarf->lock);
 }

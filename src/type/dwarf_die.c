@@ -2,6 +2,8 @@
 /* DWARF entries and their attributes: see the header. */
 #include "type/dwarf_die.h"
 
+#define DEPTH_MAX 64 /* entries within one another */
+
 static int index_of(unsigned int code)
 {
 	switch (code) {
@@ -17,6 +19,7 @@ static int index_of(unsigned int code)
 	case DW_AT_count: return DIE_COUNT;
 	case DW_AT_upper_bound: return DIE_UPPER_BOUND;
 	case DW_AT_const_value: return DIE_CONST_VALUE;
+	case DW_AT_abstract_origin:
 	case DW_AT_specification: return DIE_SPECIFICATION;
 	case DW_AT_signature: return DIE_SIGNATURE;
 	case DW_AT_external: return DIE_EXTERNAL;
@@ -162,4 +165,26 @@ bool kw_die_next(const struct kw_libdw *dw, Dwarf_Die *die)
 		return false;
 	*die = next;
 	return true;
+}
+
+bool kw_die_is_entry(const struct kw_libdw *dw, const Dwarf_Die *unit, const Dwarf_Die *entry)
+{
+	Dwarf_Die at, next;
+
+	if (!kw_die_first_child(dw, unit, &at))
+		return false;
+	/* Down to the entry that it lies in, level by level: siblings come in the order of their addresses. */
+	for (int depth = 0; depth < DEPTH_MAX; depth++) {
+		for (next = at; (const char *)next.addr <= (const char *)entry->addr;) {
+			at = next;
+			if (!kw_die_next(dw, &next))
+				break;
+		}
+		if (at.addr == entry->addr)
+			return true;
+		if ((const char *)at.addr > (const char *)entry->addr || !kw_die_first_child(dw, &at, &next))
+			return false;
+		at = next;
+	}
+	return false;
 }

@@ -26,7 +26,7 @@ enum kw_die_attr {
 	DIE_COUNT,
 	DIE_UPPER_BOUND,
 	DIE_CONST_VALUE,
-	DIE_SPECIFICATION,
+	DIE_SPECIFICATION, /* or abstract origin, which is the same to a variable */
 	DIE_SIGNATURE,
 	DIE_EXTERNAL,
 	DIE_NR_ATTRS
@@ -69,6 +69,9 @@ bool kw_die_is_declaration(struct kw_die *die);
 
 /** Get the first child; false when there is none. */
 bool kw_die_first_child(const struct kw_libdw *dw, const Dwarf_Die *parent, Dwarf_Die *ret);
+
+/** True when an entry is really one of a unit: what a search has guessed may be bytes in the midst of another. */
+bool kw_die_is_entry(const struct kw_libdw *dw, const Dwarf_Die *unit, const Dwarf_Die *entry);
 
 /** Go on to the next sibling; false at the end, or when the entry after this one is none that lies behind it. */
 bool kw_die_next(const struct kw_libdw *dw, Dwarf_Die *die);

@@ -7,50 +7,14 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/error.h"
 
-static kw_status map_file(kw_ctx *ctx, struct kw_dwarf_file *file, const uint8_t **ret, size_t *ret_size)
-{
-	struct stat st;
-	int why;
-
-	file->fd = open(file->path, O_RDONLY | O_CLOEXEC);
-	if (file->fd < 0 || fstat(file->fd, &st) < 0)
-		return kw_fail_errno(ctx, errno, "%s", file->path);
-	if (!S_ISREG(st.st_mode) || st.st_size < EI_NIDENT)
-		return kw_fail(ctx, KW_FORMAT, "%s: no ELF file", file->path);
-	*ret = guard_map(&file->guard, file->fd, 0, (uint64_t)st.st_size, &why);
-	if (!*ret)
-		return kw_fail_errno(ctx, why, "%s: can't be mapped", file->path);
-	*ret_size = (size_t)st.st_size;
-	return KW_OK;
-}
-
-static kw_status open_elf(kw_ctx *ctx, struct kw_dwarf_file *file)
-{
-	const uint8_t *image = NULL;
-	size_t size = 0;
-	kw_status status = map_file(ctx, file, &image, &size);
-	GElf_Ehdr header;
-
-	if (status)
-		return status;
-	elf_version(EV_CURRENT);
-	/* Nothing is written: libelf copies what it has to change. */
-	file->elf = elf_memory((char *)image, size);
-	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &header))
-		return kw_fail(ctx, KW_FORMAT, "%s: no ELF file", file->path);
-	if (header.e_machine != EM_X86_64 || header.e_ident[EI_CLASS] != ELFCLASS64)
-		return kw_fail(ctx, KW_INVALID,
-			       "%s: is not for x86-64; give the vmlinux of the target's kernel", file->path);
-	if (header.e_type == ET_REL)
-		return kw_fail(ctx, KW_UNSUPPORTED,
-			       "%s: not linked, as modules are; give the kernel's vmlinux", file->path);
-	return KW_OK;
-}
+#define PAGE		4096
+#define UNITS_LOOKED_AT 64 /* to see which size offsets have; assemblers' units come among the first */
 
 /* Find a section by name, as it is or in the older of two forms of compression. */
 static Elf_Scn *find_section(Elf *elf, const char *name, GElf_Shdr *ret)
@@ -73,6 +37,75 @@ static Elf_Scn *find_section(Elf *elf, const char *name, GElf_Shdr *ret)
 	return NULL;
 }
 
+/* Have a page for oneself: written to, it is no more the file's. */
+static void own_pages(uint8_t *image, size_t size, uint64_t start, uint64_t len)
+{
+	if (start >= size || len > size - start)
+		return;
+	for (uint64_t at = start & -(uint64_t)PAGE; at < start + len; at += PAGE)
+		*(volatile uint8_t *)(image + at) = image[at];
+}
+
+/*
+ * libelf changes the headers of sections that it unpacks: the mapping, which is guarded, is made a private one, and
+ * the pages of these headers are made its own at once, so that they are not lost with the file.
+ */
+static bool make_private(struct kw_dwarf_file *file, uint8_t *image, size_t size)
+{
+	Elf64_Ehdr header;
+
+	if (mmap(image, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file->fd, 0) == MAP_FAILED)
+		return false;
+	if (size >= sizeof(header)) {
+		memcpy(&header, image, sizeof(header));
+		own_pages(image, size, 0, sizeof(header));
+		own_pages(image, size, header.e_shoff, (uint64_t)header.e_shnum * header.e_shentsize);
+	}
+	return true;
+}
+
+static kw_status map_file(kw_ctx *ctx, struct kw_dwarf_file *file, uint8_t **ret, size_t *ret_size)
+{
+	struct stat st;
+	int why;
+
+	file->fd = open(file->path, O_RDONLY | O_CLOEXEC);
+	if (file->fd < 0 || fstat(file->fd, &st) < 0)
+		return kw_fail_errno(ctx, errno, "%s", file->path);
+	if (!S_ISREG(st.st_mode) || st.st_size < EI_NIDENT)
+		return kw_fail(ctx, KW_FORMAT, "%s: no ELF file", file->path);
+	*ret = (uint8_t *)guard_map(&file->guard, file->fd, 0, (uint64_t)st.st_size, &why);
+	if (!*ret)
+		return kw_fail_errno(ctx, why, "%s: can't be mapped", file->path);
+	if (!make_private(file, *ret, (size_t)st.st_size))
+		return kw_fail_errno(ctx, errno, "%s: can't be mapped", file->path);
+	*ret_size = (size_t)st.st_size;
+	return KW_OK;
+}
+
+static kw_status open_elf(kw_ctx *ctx, struct kw_dwarf_file *file)
+{
+	uint8_t *image = NULL;
+	size_t size = 0;
+	kw_status status = map_file(ctx, file, &image, &size);
+	GElf_Ehdr header;
+	GElf_Shdr section;
+
+	if (status)
+		return status;
+	elf_version(EV_CURRENT);
+	file->elf = elf_memory((char *)image, size);
+	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &header))
+		return kw_fail(ctx, KW_FORMAT, "%s: no ELF file", file->path);
+	if (header.e_machine != EM_X86_64 || header.e_ident[EI_CLASS] != ELFCLASS64)
+		return kw_fail(ctx, KW_INVALID,
+			       "%s: is not for x86-64; give the vmlinux of the target's kernel", file->path);
+	if (header.e_type == ET_REL && find_section(file->elf, ".rela.debug_info", &section))
+		return kw_fail(ctx, KW_UNSUPPORTED,
+			       "%s: not linked, as modules are; give the kernel's vmlinux", file->path);
+	return KW_OK;
+}
+
 /* What libdw has made of a section. */
 static struct kw_section section_data(Elf *elf, const char *name)
 {
@@ -83,6 +116,34 @@ static struct kw_section section_data(Elf *elf, const char *name)
 	if (!data || !data->d_buf || data->d_size > UINT32_MAX)
 		return (struct kw_section){ 0 };
 	return (struct kw_section){ data->d_buf, data->d_size };
+}
+
+/* The headers say how long each unit is: unit_length:32 (or 0xffffffff and 64 bits), version:16, ... */
+struct kw_dwarf_units kw_dwarf_file_units(const struct kw_dwarf_file *file, size_t most)
+{
+	const struct kw_section *info = &file->info;
+	struct kw_dwarf_units units = { .offset_size = 4 };
+	size_t at = 0;
+
+	while (info->size - at >= 14 && units.nr < most) {
+		size_t header = 4;
+		uint16_t version;
+		uint64_t len = 0;
+
+		memcpy(&len, info->data + at, 4);
+		if (len == UINT32_MAX) {
+			memcpy(&len, info->data + at + 4, 8);
+			header = 12;
+			units.offset_size = 8;
+		}
+		memcpy(&version, info->data + at + header, sizeof(version));
+		if (len > info->size - at - header)
+			break;
+		units.nr++;
+		units.version = version > units.version ? version : units.version;
+		at += header + len;
+	}
+	return units;
 }
 
 static kw_status open_dwarf(kw_ctx *ctx, struct kw_dwarf_file *file)
@@ -105,6 +166,7 @@ static kw_status open_dwarf(kw_ctx *ctx, struct kw_dwarf_file *file)
 	file->strings = section_data(file->elf, ".debug_str");
 	if (!file->info.size)
 		return kw_fail(ctx, KW_FORMAT, "%s: its section .debug_info can't be read", file->path);
+	file->offset_size = kw_dwarf_file_units(file, UNITS_LOOKED_AT).offset_size;
 	return KW_OK;
 }
 
@@ -131,33 +193,6 @@ kw_status kw_dwarf_file_open(kw_ctx *ctx, const char *path, kw_dwarf_check *chec
 	if (!status && guard_faults(&ret->guard))
 		status = kw_fail(ctx, KW_UNREADABLE, "%s: was cut short while it was read", path);
 	return status;
-}
-
-/* The headers say how long each unit is: unit_length:32 (or 0xffffffff and 64 bits), version:16, ... */
-size_t kw_dwarf_file_units(const struct kw_dwarf_file *file, unsigned int *ret_version)
-{
-	const struct kw_section *info = &file->info;
-	size_t nr = 0, at = 0;
-
-	*ret_version = 0;
-	while (info->size - at >= 14) {
-		size_t header = 4;
-		uint16_t version;
-		uint64_t len = 0;
-
-		memcpy(&len, info->data + at, 4);
-		if (len == UINT32_MAX) {
-			memcpy(&len, info->data + at + 4, 8);
-			header = 12;
-		}
-		memcpy(&version, info->data + at + header, sizeof(version));
-		if (len > info->size - at - header)
-			break;
-		nr++;
-		*ret_version = version > *ret_version ? version : *ret_version;
-		at += header + len;
-	}
-	return nr;
 }
 
 void kw_dwarf_file_close(struct kw_dwarf_file *file)

@@ -21,6 +21,7 @@ struct kw_dwarf_file {
 	Elf *elf;
 	Dwarf *dwarf;
 	struct kw_section info, strings; /* as libdw sees them: uncompressed */
+	unsigned int offset_size;	 /* 8 when a unit is of 64-bit DWARF, else 4 */
 };
 
 /** How a file is checked before its DWARF is opened. */
@@ -43,8 +44,15 @@ kw_status kw_dwarf_file_open(kw_ctx *ctx, const char *path, kw_dwarf_check *chec
  */
 kw_status kw_dwarf_file_open_alt(kw_ctx *ctx, struct kw_dwarf_file *main, struct kw_dwarf_file *ret);
 
-/** Count the units of a file; *ret_version is set to the highest version of DWARF among them. */
-size_t kw_dwarf_file_units(const struct kw_dwarf_file *file, unsigned int *ret_version);
+/** What the headers of units say. */
+struct kw_dwarf_units {
+	size_t nr;
+	unsigned int version;	  /* of DWARF, the highest */
+	unsigned int offset_size; /* the largest */
+};
+
+/** Look at the headers of the first `most` units of a file. */
+struct kw_dwarf_units kw_dwarf_file_units(const struct kw_dwarf_file *file, size_t most);
 
 /** Close a file; one that is zeroed, or was closed, is accepted. */
 void kw_dwarf_file_close(struct kw_dwarf_file *file);

@@ -13,7 +13,6 @@
 
 #define FILTER_BITS  16
 #define FILTER_BYTES ((1u << FILTER_BITS) / 8)
-#define SHORT_NAME   4 /* bytes with the NUL: not worth an offset of as many */
 
 static uint32_t load_u32(const uint8_t *p)
 {
@@ -45,14 +44,15 @@ static bool find_offsets(struct kw_dwarf_needle *needle, const char *name, const
 	return true;
 }
 
-bool kw_dwarf_needle_init(struct kw_dwarf_needle *needle, const char *name, const struct kw_section *strings)
+bool kw_dwarf_needle_init(struct kw_dwarf_needle *needle, const char *name, const struct kw_section *strings,
+			  unsigned int offset_size)
 {
 	*needle = (struct kw_dwarf_needle){ .len = strlen(name) + 1, .filter = calloc(1, FILTER_BYTES) };
 	if (!needle->filter || !find_offsets(needle, name, strings)) {
 		kw_dwarf_needle_deinit(needle);
 		return false;
 	}
-	if (needle->len <= SHORT_NAME || !strings->size)
+	if (needle->len <= offset_size || !strings->size)
 		needle->inlined = name;
 	return true;
 }

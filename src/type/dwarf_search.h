@@ -33,8 +33,13 @@ struct kw_dwarf_needle {
 	size_t inlined_at;   /* where it was seen last; SIZE_MAX: nowhere any more */
 };
 
-/** Prepare a search for a name; false when memory runs out. */
-bool kw_dwarf_needle_init(struct kw_dwarf_needle *needle, const char *name, const struct kw_section *strings);
+/**
+ * Prepare a search for a name; false when memory runs out.
+ *
+ * @param offset_size  bytes of an offset: compilers put a name that takes no more into the entry itself
+ */
+bool kw_dwarf_needle_init(struct kw_dwarf_needle *needle, const char *name, const struct kw_section *strings,
+			  unsigned int offset_size);
 void kw_dwarf_needle_deinit(struct kw_dwarf_needle *needle);
 
 /** Find the next place at or after *pos where an offset of the name stands, or the name; false when there is none. */

@@ -232,10 +232,7 @@ static void put_enum(struct unit *u, struct kw_die *die)
 	struct kw_die value;
 	Dwarf_Die at;
 
-	if (kw_die_is_declaration(die)) {
-		kw_btf_put_record(&u->out, BTF_FWD, kw_die_name(die), 0, false, 0);
-		return;
-	}
+	/* One that is only declared has no values, as in the kernel's BTF. */
 	u->parts.nr = 0;
 	for (more = kw_die_first_child(u->dw, &die->die, &at); more && !u->failed;
 	     more = kw_die_next(u->dw, &at)) {
@@ -379,13 +376,17 @@ static void queue_top(struct unit *u, const Dwarf_Die *unit, bool declarations)
 	}
 }
 
-static kw_status convert(kw_ctx *ctx, struct unit *u, const Dwarf_Die *unit, struct kw_btf **ret)
+static kw_status convert(kw_ctx *ctx, struct unit *u, const Dwarf_Die *entry, struct kw_btf **ret)
 {
 	uint8_t *blob;
 	size_t size;
 
-	queue_top(u, unit, false);
-	queue_top(u, unit, true);
+	if (is_type(u->dw->dwarf_tag((Dwarf_Die *)entry))) {
+		number_of(u, entry, 0);
+	} else {
+		queue_top(u, entry, false);
+		queue_top(u, entry, true);
+	}
 	for (size_t i = 0; i < u->queue.nr && !u->failed && !u->out.failed; i++) {
 		struct queued queued = u->queue.item[i];
 
@@ -398,10 +399,10 @@ static kw_status convert(kw_ctx *ctx, struct unit *u, const Dwarf_Die *unit, str
 	return kw_btf_open(ctx, blob, size, KW_BTF_MALLOCED, NULL, ret);
 }
 
-kw_status kw_dwarf_unit(kw_ctx *ctx, const struct kw_libdw *dw, const Dwarf_Die *unit, struct kw_btf **ret)
+kw_status kw_dwarf_unit(kw_ctx *ctx, const struct kw_libdw *dw, const Dwarf_Die *entry, struct kw_btf **ret)
 {
 	struct unit u = { .dw = dw };
-	kw_status status = convert(ctx, &u, unit, ret);
+	kw_status status = convert(ctx, &u, entry, ret);
 
 	kw_btf_writer_deinit(&u.out);
 	free(u.queue.item);

@@ -7,7 +7,6 @@
 #include "type/dwarf.h"
 #include "type/origin.h"
 #include "type/types.h"
-#include "symbol/symbols.h"
 #include "util/error.h"
 #include "util/nearest.h"
 
@@ -19,8 +18,6 @@
 #define NAME_SIZE  256	    /* longest name of a type or member that is looked for */
 #define INDEX_MAX  1000000u /* element of a flexible array */
 #define NEAR_STEPS 4000	    /* members offered to a search for near names */
-
-#define KERNEL_IMAGE 0xffffffff80000000ULL /* where the kernel's own symbols begin */
 
 const struct kw_type kw_type_void = { .kind = KW_TYPE_VOID, .name = "void" };
 
@@ -213,51 +210,6 @@ bool kw_type_exists(kw_ctx *ctx, const char *name)
 	return exists;
 }
 
-/* Variables */
-
-/* Where a symbol was linked to lie: KASLR moves the image as a whole, and a per-CPU variable's address is an offset. */
-static uint64_t linked_address(kw_ctx *ctx, uint64_t addr)
-{
-	uint64_t slide;
-
-	if (addr >= KERNEL_IMAGE && kw_vmcoreinfo_number(ctx, "KERNELOFFSET", &slide))
-		addr -= slide;
-	return addr;
-}
-
-static const struct kw_btf *find_variable(kw_ctx *ctx, struct kw_types *types, const char *name,
-					  uint64_t addr, uint32_t *ret_type)
-{
-	const struct kw_btf *kernel = kw_types_kernel(types);
-	struct kw_dwarf *dwarf;
-
-	if (kernel && kw_btf_find_variable(kernel, name, ret_type))
-		return kernel;
-	dwarf = kw_types_dwarf(ctx, types);
-	return dwarf ? kw_dwarf_find_variable(ctx, dwarf, name, linked_address(ctx, addr), ret_type) : NULL;
-}
-
-kw_status kw_type_of_variable(kw_ctx *ctx, const char *name, uint64_t addr, const struct kw_type **ret)
-{
-	struct kw_types *types = kw_types_get(ctx);
-	const struct kw_type *type = NULL;
-	const struct kw_btf *btf;
-	uint32_t id;
-
-	if (!types)
-		return ctx->status;
-	kw_clear_error(ctx);
-	kw_pass_begin(ctx);
-	btf = find_variable(ctx, types, name, addr, &id);
-	if (btf)
-		type = kw_btf_type(ctx, btf, id);
-	kw_pass_end(ctx);
-	if (!type)
-		return ctx->status ? ctx->status : KW_NOTFOUND;
-	*ret = type;
-	return KW_OK;
-}
-
 /* From type to type */
 
 /* What one unit of DWARF only declares, another one defines; in the kernel's BTF the two are one. */
@@ -311,12 +263,15 @@ uint64_t kw_type_size(kw_ctx *ctx, const struct kw_type *type)
 {
 	uint64_t size;
 
+	if (type->kind == KW_TYPE_FORWARD)
+		return kw_type_strip(ctx, type)->size;
 	if (type->kind != KW_TYPE_TYPEDEF && type->kind != KW_TYPE_QUALIFIER)
 		return type->size;
 	kw_pass_begin(ctx);
 	size = kw_btf_size(btf_of(type), type->id);
 	kw_pass_end(ctx);
-	return size;
+	/* What is only declared there may be defined elsewhere. */
+	return size ? size : kw_type_strip(ctx, type)->size;
 }
 
 /* Members */

@@ -20,6 +20,7 @@ import figures  # noqa: E402
 import readme  # noqa: E402
 import row_all  # noqa: E402
 import row_dump  # noqa: E402
+import row_dwarf  # noqa: E402
 import row_live  # noqa: E402
 import row_memory  # noqa: E402
 import row_monitor  # noqa: E402
@@ -42,6 +43,7 @@ ROWS = {
     "startup-10000": functools.partial(row_startup.run, procs=10000, limit=60, ps_target=TEN_TIMES),
     "memory": functools.partial(row_memory.run, procs=10000),
     "dump": functools.partial(row_dump.run, procs=3700),
+    "dwarf": row_dwarf.run,
     "live": row_live.run,
     "proc-all": row_all.run,
     "proc-all-frozen": row_all.run_frozen,
@@ -50,7 +52,7 @@ ROWS = {
     "monitor": row_monitor.run,
     "walk-200": functools.partial(row_walk.run, procs=0, limit=None),
 }
-DEFAULT = ("walk-3700", "walk-10000", "walk-100000", "startup-200", "startup-10000", "memory", "dump", "live", "proc-all",
+DEFAULT = ("walk-3700", "walk-10000", "walk-100000", "startup-200", "startup-10000", "memory", "dump", "dwarf", "live", "proc-all",
            "proc-all-frozen", "nproc", "proc-stat", "monitor")
 QUICK = ("walk-200", "startup-200", "live", "proc-all", "nproc", "proc-stat")
 # Of the guest with so many processes; 0: its zoo alone.
