@@ -482,6 +482,7 @@ void kw_query_free(kw_query *q)
 	free(q->initial_pids.item);
 	free(q->users.item);
 	free(q->pending.item);
+	free(q->found.item);
 	free(q->key_values.item);
 	free(q->kept_values.item);
 	free(q->slots.values);

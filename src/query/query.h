@@ -109,6 +109,11 @@ struct kw_query {
 	int32_t one_pid;
 	struct batch batch;
 	int32_t leader_pid;
+	struct {
+		struct kw_task_ref *item;
+		size_t nr, cap;
+	} found; /* threads of that process, on a target that changes */
+	kw_status found_damage;
 	struct pendings pending;
 	size_t ordered; /* of them, from the first on */
 	struct key_values key_values;

@@ -474,6 +474,27 @@ static void cut_threads(void)
 		   kernel_get(g.k, node, "list_head.next"));
 	kernel_set(g.k, node, "list_head.prev", 0xdead000000000122);
 	kernel_set(g.k, kernel_task(g.k, 2), "task_struct.thread_pid", 0);
+	kernel_set(g.k, kernel_pid(g.k, 2), "pid.tasks[0].first", 0);
+}
+
+/* 2 and its thread have ended, and the memory of the thread is one of 4's. */
+static void reuse_thread(void)
+{
+	kernel_set(g.k, kernel_task(g.k, 3), "task_struct.thread_node.next",
+		   kernel_at(g.k, kernel_task(g.k, 5), "task_struct.thread_node"));
+	end_2();
+}
+
+Test(query_run, threads_of_a_process_that_ends_while_they_are_walked)
+{
+	for (int on_disk = 0; on_disk < 2; on_disk++) {
+		g = given_config(&(struct kernel_config){ .tasks = "1 a\n2 b\n2.3 c\n4 d\n4.5 e\n",
+							  .on_disk = on_disk });
+		given_open(&g, KERNEL_RAM_LIVE);
+		expect_changed(OPTIONS(.columns = "tid", .source = "threads"),
+			       (struct change){ 1, reuse_thread }, KW_OK, "1\n4\n5\n");
+		given_close(&g);
+	}
 }
 
 Test(query_run, a_thread_that_ends_while_it_is_walked)
