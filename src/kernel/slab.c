@@ -25,6 +25,7 @@
 #define OBJECTS_MASK   0xffff /* of kmem_cache_order_objects.x; the order is above */
 #define OBJECTS_BITS   16
 #define MAX_SLAB_ORDER 20
+#define MAX_TRIES      16
 
 struct bits {
 	uint64_t offset; /* of the 4 bytes that hold them, KW_NO_ADDR for none */
@@ -201,17 +202,32 @@ static kw_status count(kw_ctx *ctx, const struct slab_layout *l, uint64_t cache,
 	return status;
 }
 
+/* On a changing target a list that is followed while slabs leave it may lead elsewhere: then it is followed again. */
+static kw_status count_anew(struct kw_row *row, const struct slab_layout *l, struct counting *c)
+{
+	kw_status status = KW_OK;
+
+	for (int tries = 0; tries < MAX_TRIES; tries++) {
+		*c = (struct counting){ .layout = l };
+		status = count(row->ctx, l, row->task, c);
+		if (!status || status == KW_NOTFOUND || !row->kernel->is_live)
+			break;
+		kw_pass_renew(row->ctx);
+	}
+	return status;
+}
+
 static void read_counts(struct kw_row *row, const void *layout, struct kw_value *values)
 {
 	const struct slab_layout *l = layout;
-	struct counting c = { .layout = l };
+	struct counting c;
 	uint32_t oo = 0;
 	kw_status status = l->oo == KW_NO_ADDR ? KW_NOTFOUND : kw_read_u32(row->ctx, row->task + l->oo, &oo);
 
 	if (!status && oo >> OBJECTS_BITS > MAX_SLAB_ORDER)
 		status = KW_FORMAT;
 	if (!status)
-		status = count(row->ctx, l, row->task, &c);
+		status = count_anew(row, l, &c);
 	if (status) {
 		kw_set_all_absent(values, COUNT(count_fields),
 				  status == KW_NOTFOUND ? KW_ABSENT_NO_MEMBER : kw_absent_of_status(status));
