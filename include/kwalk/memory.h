@@ -93,6 +93,25 @@ KW_API void kw_pass_renew(kw_ctx *ctx);
 /** End a pass; the outermost end forgets what was cached. */
 KW_API void kw_pass_end(kw_ctx *ctx);
 
+/** How much of a range of physical memory a target has, in bytes. What is in none of these is absent: no memory. */
+struct kw_memory_counts {
+	uint64_t present;
+	uint64_t excluded; /**< left out when the dump was made */
+	uint64_t failed;   /**< lost: the file is cut short, or can't be read there */
+};
+
+/**
+ * Count what a target has of a range of physical memory.
+ *
+ * @param end  first address behind the range; UINT64_MAX: all from start on
+ * @param read  read, and unpack, every page; else the file's own tables are taken at their word, which costs little
+ */
+KW_API kw_status kw_count_memory(kw_ctx *ctx, uint64_t start, uint64_t end, bool read,
+				 struct kw_memory_counts *ret);
+
+/** Which pages were left out on purpose, as the dump says ("pages of zeros, free pages"); NULL: it does not say. */
+KW_API const char *kw_left_out(kw_ctx *ctx);
+
 /** Return the segments, sorted by virtual address, then those known by physical address only, sorted by it. */
 KW_API const struct kw_segment *kw_segments(kw_ctx *ctx, size_t *ret_nr);
 

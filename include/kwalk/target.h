@@ -26,7 +26,9 @@ struct kw_open_options {
 	 */
 	const char *types;
 	bool debuginfod; /**< fetch the kernel's debug file from the servers that DEBUGINFOD_URLS names when it is wanted */
-	bool force; /**< take symbols and types also from a file of another build: see kw_forced() */
+	bool force;	  /**< take symbols and types also from a file of another build: see kw_forced() */
+	bool memory_only; /**< look for no kernel: kw_read_phys(), kw_segments() and kw_count_memory() work, and
+				  nothing that needs to know one; for looking at a dump in which none can be found */
 };
 
 /**
@@ -59,6 +61,7 @@ struct kw_fact {
 	const char *topic; /**< "target", "kernel", "symbols", "types", "time": stable, for grouping */
 	const char *name;  /**< e.g. "release" */
 	char value[256];   /**< text for people, already sanitised */
+	bool found;	   /**< false: value tells why there is none */
 };
 
 /**

@@ -33,7 +33,7 @@ struct command {
 };
 
 extern const struct command cmd_ps, cmd_info, cmd_fields, cmd_type, cmd_sym, cmd_print, cmd_show, cmd_stat,
-	cmd_irq, cmd_mem, cmd_cat, cmd_query, cmd_run;
+	cmd_irq, cmd_mem, cmd_cat, cmd_query, cmd_run, cmd_check;
 
 /* Options that may stand before the command and behind it; 256 and up have no letter. */
 enum {
@@ -73,6 +73,9 @@ bool cli_options_only(struct cli *cli, const struct command *command, int argc, 
 
 /** Open the target, then give up privileges. On failure says why and returns the exit code; 0 on success. */
 int cli_open(struct cli *cli);
+
+/** After cli_open() has failed: open the target's memory alone, then give up privileges. False when that fails, too. */
+bool cli_open_memory(struct cli *cli);
 
 /** Give up all capabilities for good. What is open stays readable. */
 void cli_drop_privileges(void);

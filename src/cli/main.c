@@ -12,9 +12,9 @@
 
 #include "cli/cli.h"
 
-static const struct command *const commands[] = { &cmd_ps,   &cmd_query, &cmd_run,  &cmd_stat, &cmd_irq,
-						  &cmd_mem,  &cmd_show,	 &cmd_cat,  &cmd_info, &cmd_fields,
-						  &cmd_type, &cmd_sym,	 &cmd_print };
+static const struct command *const commands[] = { &cmd_ps,     &cmd_query, &cmd_run, &cmd_stat, &cmd_irq,
+						  &cmd_mem,    &cmd_show,  &cmd_cat, &cmd_info, &cmd_check,
+						  &cmd_fields, &cmd_type,  &cmd_sym, &cmd_print };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -219,6 +219,15 @@ int cli_open(struct cli *cli)
 	}
 	cli_fail(cli, status);
 	return EXIT_UNREADABLE;
+}
+
+bool cli_open_memory(struct cli *cli)
+{
+	struct kw_open_options opts = { .size = sizeof(opts), .no_mmap = cli->no_mmap, .memory_only = true };
+	kw_status status = kw_open(cli->ctx, cli->target, &opts);
+
+	cli_drop_privileges();
+	return status == KW_OK;
 }
 
 static unsigned int terminal_width(void)

@@ -49,7 +49,7 @@ static void __attribute__((format(printf, 2, 3))) set_value(struct kw_fact *fact
 static void __attribute__((format(printf, 4, 5)))
 add(struct facts *facts, const char *topic, const char *name, const char *fmt, ...)
 {
-	struct kw_fact fact = { .topic = topic, .name = name };
+	struct kw_fact fact = { .topic = topic, .name = name, .found = true };
 	va_list args;
 
 	va_start(args, fmt);
@@ -57,6 +57,13 @@ add(struct facts *facts, const char *topic, const char *name, const char *fmt, .
 	va_end(args);
 	if (!kw_array_push(facts, fact))
 		facts->failed = true;
+}
+
+/* The fact that was added last tells of something that was looked for. */
+static void mark(struct facts *facts, bool found)
+{
+	if (facts->nr)
+		facts->item[facts->nr - 1].found = found;
 }
 
 /* Why the module's device, which would map what /proc/kcore refuses to, is not used. */
@@ -137,19 +144,23 @@ static void add_lazy(kw_ctx *ctx, struct facts *facts, uint64_t *ns)
 	const struct kw_kernel *kernel;
 	const char *types;
 	size_t types_at;
+	bool found;
 	uint64_t start = kw_now_ns();
 
-	kw_symbols_origin(ctx);
+	found = kw_symbols_origin(ctx) != KW_SYMBOLS_NONE;
 	ns[0] = kw_now_ns() - start;
 	add(facts, "symbols", "origin", "%s", kw_symbols_description(ctx));
+	mark(facts, found);
 	start = kw_now_ns();
 	types = kw_types_description(ctx);
 	ns[1] = kw_now_ns() - start;
 	types_at = facts->nr;
 	add(facts, "types", "origin", "%s", types ? types : kw_error(ctx));
+	mark(facts, types != NULL);
 	start = kw_now_ns();
 	if (kw_kernel_get(ctx, &kernel) != KW_OK) {
 		add(facts, "kernel", "layouts", "%s", kw_error(ctx));
+		mark(facts, false);
 	} else {
 		struct kw_clock clock;
 
@@ -172,14 +183,16 @@ static void add_time(struct facts *facts, const char *step, uint64_t ns)
 kw_status kw_facts(kw_ctx *ctx, struct kw_fact **ret, size_t *nr)
 {
 	struct facts facts = { 0 };
-	uint64_t ns[3];
+	uint64_t ns[3] = { 0 };
 
 	if (!ctx->target)
 		return kw_fail(ctx, KW_INVALID, "nothing is open: call kw_open() first");
 	kw_pass_begin(ctx);
 	add_memory(ctx, &facts);
-	add_kernel(ctx, &facts);
-	add_lazy(ctx, &facts, ns);
+	if (!ctx->target->memory_only) {
+		add_kernel(ctx, &facts);
+		add_lazy(ctx, &facts, ns);
+	}
 	kw_pass_end(ctx);
 	add_time(&facts, "open", ctx->target->open_ns);
 	add_time(&facts, "find_kernel", ctx->target->locate_ns);

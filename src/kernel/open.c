@@ -69,6 +69,7 @@ static kw_status open_target(kw_ctx *ctx, const char *spec, const struct kw_open
 		return status;
 	ctx->target->open_ns = kw_now_ns() - start;
 	start = kw_now_ns();
+	ctx->target->memory_only = opts->memory_only;
 	kw_pass_begin(ctx);
 	status = kw_kernel_locate(ctx, opts);
 	if (!status && opts->types)

@@ -25,6 +25,8 @@ struct decoded {
 	 */
 	kw_status (*decode)(kw_ctx *ctx, const void *source, uint64_t nr, struct unpacker *unpacker,
 			    uint8_t *room, uint8_t *ret);
+	/** Tell, by the format's own tables, what decoding a unit would give; NULL: it is not known beforehand. */
+	kw_status (*state)(const void *source, uint64_t nr);
 	void (*free)(void *source);
 };
 

@@ -44,7 +44,8 @@ struct kdump_part {
 struct kdump {
 	struct kdump_part *item;
 	size_t nr, cap;
-	bool owns; /* the files: they are not the memory's */
+	bool owns;  /* the files: they are not the memory's */
+	bool lacks; /* pages that should be there: see kw_kdump_count_lost() */
 };
 
 /** Read from the file of a part; as kw_read_file(). */
@@ -59,6 +60,9 @@ kw_status kw_kdump_check_table(kw_ctx *ctx, const struct kdump_part *part, struc
 
 /** Count the pages of a part whose bytes are not in its file. Costs little where none is missing. */
 kw_status kw_kdump_count_lost(kw_ctx *ctx, const struct kdump_part *part, bool incomplete, uint64_t *ret);
+
+/** Tell what the bitmap, and where pages are lost their descriptors, say of a page: see struct decoded. */
+kw_status kw_kdump_state(const void *source, uint64_t pfn);
 
 /** Decode a page: see struct decoded. */
 kw_status kw_kdump_decode(kw_ctx *ctx, const void *source, uint64_t pfn, struct unpacker *unpacker,

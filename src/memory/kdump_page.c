@@ -210,6 +210,25 @@ static kw_status find_descriptor(const struct kdump_part *part, uint64_t rank, s
 	return KW_OK;
 }
 
+kw_status kw_kdump_state(const void *source, uint64_t pfn)
+{
+	const struct kdump *kdump = source;
+	const struct kdump_part *part = find_part(kdump, pfn);
+	struct kdump_descriptor desc;
+	uint64_t rank;
+
+	if (!part)
+		return KW_ABSENT;
+	if (!find_rank(part, pfn, &rank))
+		return KW_EXCLUDED;
+	if (!kdump->lacks)
+		return KW_OK;
+	if (find_descriptor(part, rank, &desc) != KW_OK || desc.offset > part->file_size ||
+	    desc.size > part->file_size - desc.offset)
+		return KW_FAILED;
+	return KW_OK;
+}
+
 static bool unpack_page(const struct kdump_descriptor *desc, struct unpacker *unpacker, const uint8_t *packed,
 			uint8_t *ret)
 {

@@ -135,7 +135,7 @@ static kw_status open_avml(kw_ctx *ctx, struct kw_memory *memory)
 	if (!avml)
 		return kw_fail_nomem(ctx);
 	memory->kind = KW_SOURCE_DUMP;
-	memory->decoded = (struct decoded){ AVML_CHUNK, avml, avml_decode, avml_free };
+	memory->decoded = (struct decoded){ AVML_CHUNK, avml, avml_decode, NULL, avml_free };
 	status = add_ranges(ctx, memory, avml, NULL, 0, &nr);
 	if (status == KW_OK && !nr)
 		status = kw_fail(ctx, KW_FORMAT, "%s: the AVML image was cut short: it has no memory",

@@ -109,6 +109,13 @@ static kw_status let_wait(kw_ctx *ctx, const struct kw_memory *memory)
 	return KW_OK;
 }
 
+kw_status kw_memory_set_left_out(kw_ctx *ctx, struct kw_memory *memory, const char *text)
+{
+	free(memory->left_out);
+	memory->left_out = strdup(text);
+	return memory->left_out ? KW_OK : kw_fail_nomem(ctx);
+}
+
 static kw_status check_file(kw_ctx *ctx, struct kw_memory *memory)
 {
 	struct stat st;
@@ -281,6 +288,7 @@ void kw_memory_close(struct kw_memory *memory)
 	free(memory->vmcoreinfo);
 	free(memory->description);
 	free(memory->trouble);
+	free(memory->left_out);
 	free(memory->name);
 	free(memory);
 }

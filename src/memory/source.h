@@ -48,6 +48,7 @@ struct kw_memory {
 	bool is_pipe;		   /* what was given is a pipe */
 	bool unpacked;		   /* fd is a temporary file */
 	char *trouble;		   /* what is wrong with all of it; NULL: nothing */
+	char *left_out;		   /* which pages were left out on purpose; NULL: not known */
 	struct segment_map virt;   /* sorted by virtual address, none overlaps */
 	struct segment_map phys;   /* sorted by physical address, none overlaps */
 	struct segment_map listed; /* what kw_segments() shows */
@@ -130,6 +131,9 @@ kw_status kw_memory_list_segments(kw_ctx *ctx, struct kw_memory *memory);
 /** Set memory->trouble. */
 kw_status kw_memory_set_trouble(kw_ctx *ctx, struct kw_memory *memory, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/** Set memory->left_out. */
+kw_status kw_memory_set_left_out(kw_ctx *ctx, struct kw_memory *memory, const char *text);
 
 /** Set memory->description. */
 kw_status kw_memory_describe(kw_ctx *ctx, struct kw_memory *memory, const char *fmt, ...)

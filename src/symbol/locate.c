@@ -299,7 +299,7 @@ kw_status kw_kernel_locate(kw_ctx *ctx, const struct kw_open_options *opts)
 	const char *note = kw_memory_vmcoreinfo(ctx->target->memory, &len);
 	kw_status status = kw_symbols_new(ctx);
 
-	if (status != KW_OK)
+	if (status != KW_OK || (opts && opts->memory_only))
 		return status;
 	if (note)
 		len = vmcoreinfo_length(note, len);

@@ -28,6 +28,7 @@ struct kw_target {
 	char *forced;		     /* which file of another build is used since that was wanted, or NULL */
 	bool force, debuginfod;	     /* as in kw_open_options */
 	uint64_t open_ns, locate_ns; /* what opening the memory and finding the kernel took */
+	bool memory_only;	     /* no kernel was looked for */
 };
 
 struct kw_ctx {

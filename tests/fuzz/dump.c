@@ -13,7 +13,7 @@
 #include "memory/memory.h"
 
 #define MAX_INPUT  (1 << 20)
-#define MAX_CHECKS 64
+#define MAX_CHECKS 16
 #define PAGE	   4096
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -60,16 +60,32 @@ static void check_memory(struct image_target *a, struct image_target *b)
 	}
 }
 
+/* One file in memory serves all inputs: to make two on a disk took ten times as long as all else. */
+static const char *put(const uint8_t *data, size_t size)
+{
+	static char path[64];
+	static int fd = -1;
+
+	if (fd < 0) {
+		fd = memfd_create("dump", MFD_CLOEXEC);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	}
+	if (fd < 0 || ftruncate(fd, (off_t)size) || pwrite(fd, data, size, 0) != (ssize_t)size)
+		abort();
+	return path;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct image image = { (uint8_t *)data, size, size };
 	struct image_target a, b;
 	kw_status first, second;
+	const char *path;
 
 	if (size > MAX_INPUT || !is_ours(data, size))
 		return -1;
-	first = image_open(&a, &image, NULL);
-	second = image_open(&b, &image, NULL);
+	path = put(data, size);
+	first = image_open_named(&a, path, NULL);
+	second = image_open_named(&b, path, NULL);
 	if (first != second || (first == KW_OK) == (a.ctx.message != NULL))
 		abort();
 	if (first == KW_OK) {

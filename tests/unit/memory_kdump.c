@@ -126,6 +126,66 @@ Test(memory_kdump, one_file_of_a_set_knows_only_its_own_pages)
 	image_close(&target);
 }
 
+static void expect_counts(struct image_target *target, uint64_t start, uint64_t end, bool read,
+			  struct kw_memory_counts want)
+{
+	struct kw_memory_counts got;
+
+	cr_assert_eq(kw_count_memory(&target->ctx, start * PAGE, end, read, &got), KW_OK);
+	cr_expect_eq(got.present, want.present * PAGE, "present: %lu", got.present / PAGE);
+	cr_expect_eq(got.excluded, want.excluded * PAGE, "excluded: %lu", got.excluded / PAGE);
+	cr_expect_eq(got.failed, want.failed * PAGE, "failed: %lu", got.failed / PAGE);
+}
+
+/* By the tables and by reading: the same, but for damage that only unpacking can tell. */
+Test(memory_kdump, pages_are_counted)
+{
+	struct image image = read_file("zlib");
+	struct image_target target;
+
+	for (int read = 0; read < 2; read++) {
+		open_file(&target, "zlib");
+		expect_counts(&target, 0, UINT64_MAX, read, (struct kw_memory_counts){ 10, 6, 0 });
+		expect_counts(&target, 1, 7 * PAGE, read, (struct kw_memory_counts){ 5, 1, 0 });
+		expect_counts(&target, 16, UINT64_MAX, read, (struct kw_memory_counts){ 0 });
+		cr_expect_str_eq(kw_left_out(&target.ctx), "pages of zeros");
+		image_close(&target);
+		open_file(&target, "incomplete");
+		expect_counts(&target, 0, UINT64_MAX, read, (struct kw_memory_counts){ 7, 6, 3 });
+		image_close(&target);
+		open_file(&target, "avml");
+		cr_expect_null(kw_left_out(&target.ctx));
+		image_close(&target);
+	}
+	/* In the packed bytes of the last page but one: the last is noise, as it is. */
+	memset(image.bytes + image.size - PAGE - 8, 0xff, 8);
+	cr_assert_eq(image_open(&target, &image, NULL), KW_OK);
+	expect_counts(&target, 0, UINT64_MAX, false, (struct kw_memory_counts){ 10, 6, 0 });
+	expect_counts(&target, 0, UINT64_MAX, true, (struct kw_memory_counts){ 9, 6, 1 });
+	image_close(&target);
+	image_free(&image);
+}
+
+/* What is gone has failed; what was unpacked before, and what is still there, is right. */
+Test(memory_kdump, a_file_that_shrinks_while_it_is_read)
+{
+	static const char *const names[] = { "raw", "zlib", "lzo", "snappy", "zstd", "flat" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct image image = read_file(names[i]);
+		struct image_target target;
+
+		cr_assert_eq(image_open(&target, &image, NULL), KW_OK);
+		expect_page(&target, 1, "OSRELEASE=6.1\n", names[i]);
+		cr_assert_eq(ftruncate(target.fd, 2 * PAGE), 0);
+		expect_status(&target, 14, KW_FAILED, names[i]);
+		expect_status(&target, 3, KW_FAILED, names[i]);
+		expect_status(&target, 2, KW_EXCLUDED, names[i]);
+		image_close(&target);
+		image_free(&image);
+	}
+}
+
 Test(memory_kdump, a_wrong_bit_in_the_bitmap_is_noticed)
 {
 	/* Bitmaps begin at block 2, the second one at block 3; pages 0 to 15 are two bytes of it. */
