@@ -74,9 +74,45 @@ static bool set_columns(struct script_output *o, const struct kw_script_block *b
 	o->values = calloc(nr, sizeof(*o->values));
 	if (!o->columns || !o->values)
 		return no_memory(o);
+	o->nr_columns = nr;
 	memcpy(o->columns, times, first * sizeof(*times));
 	memcpy(o->columns + first, block->columns, block->nr_columns * sizeof(*block->columns));
 	return true;
+}
+
+static bool rotates(const struct script_output *o)
+{
+	return o->how.rotate_size || o->how.rotate_time;
+}
+
+static void set_text(char **text, char *to)
+{
+	free(*text);
+	*text = to;
+}
+
+/* Keep the heading of the columns, for a file that is begun amid their rows. */
+static bool keep_heading(struct script_output *o)
+{
+	const struct kw_writer_options opts = { .size = sizeof(opts), .format = o->how.format };
+	kw_writer *writer;
+	char *text = NULL;
+	size_t length;
+	bool good = true;
+	FILE *out;
+
+	set_text(&o->heading, NULL);
+	if (!rotates(o) || o->cli->no_headers ||
+	    (o->how.format != KW_FORMAT_CSV && o->how.format != KW_FORMAT_TSV))
+		return true;
+	out = open_memstream(&text, &length);
+	if (!out)
+		return false;
+	good = kw_writer_begin(o->cli->ctx, out, &opts, o->columns, o->nr_columns, &writer) == KW_OK &&
+	       kw_writer_end(writer) == KW_OK;
+	good = fclose(out) == 0 && good;
+	set_text(&o->heading, text);
+	return good;
 }
 
 static bool begin_writer(struct script_output *o, const struct kw_script_block *block)
@@ -91,8 +127,11 @@ static bool begin_writer(struct script_output *o, const struct kw_script_block *
 		return false;
 	o->line = block->line;
 	o->has_columns = true;
-	if (kw_writer_begin(o->cli->ctx, o->out, &opts, o->columns, nr_times(o, block) + block->nr_columns,
-			    &o->writer))
+	/* The first rows of this piece of the file say themselves what they are. */
+	if (!opts.no_headers && o->fd >= 0 && ftello(o->out) == 0)
+		set_text(&o->amid_heading, NULL);
+	if (!keep_heading(o) ||
+	    kw_writer_begin(o->cli->ctx, o->out, &opts, o->columns, o->nr_columns, &o->writer))
 		return no_memory(o);
 	return true;
 }
@@ -198,11 +237,6 @@ static void move_aside(const struct script_output *o)
 	free(to);
 }
 
-static bool rotates(const struct script_output *o)
-{
-	return o->how.rotate_size || o->how.rotate_time;
-}
-
 static bool open_file(struct script_output *o)
 {
 	struct stat st;
@@ -255,9 +289,39 @@ static bool rewind_buffer(struct script_output *o)
 	return (fseeko(o->out, 0, SEEK_SET) == 0 && fflush(o->out) == 0) || no_memory(o);
 }
 
+/* Put the heading in front of a piece that begins a new file, and goes on with rows of the one before. */
+static bool put_heading(struct script_output *o)
+{
+	size_t length = o->length;
+	char *piece;
+	bool good;
+
+	if (!o->amid_heading)
+		return true;
+	piece = malloc(length + 1);
+	if (!piece)
+		return no_memory(o);
+	memcpy(piece, o->buffer, length);
+	good = rewind_buffer(o) && fputs(o->amid_heading, o->out) >= 0 &&
+	       fwrite(piece, 1, length, o->out) == length && fflush(o->out) == 0;
+	free(piece);
+	return good || no_memory(o);
+}
+
+/* Rows that come next without a heading are of the columns that were written last. */
+static bool note_heading(struct script_output *o)
+{
+	char *copy = o->has_columns && o->heading ? strdup(o->heading) : NULL;
+
+	if (o->has_columns && o->heading && !copy)
+		return no_memory(o);
+	set_text(&o->amid_heading, copy);
+	return true;
+}
+
 static bool write_file(struct script_output *o)
 {
-	bool good;
+	bool good, has_columns = o->has_columns;
 
 	if (fflush(o->out))
 		return no_memory(o);
@@ -265,17 +329,23 @@ static bool write_file(struct script_output *o)
 		return true;
 	if (is_due(o)) {
 		close(o->fd);
-		good = open_file(o) && write_whole(o);
+		good = open_file(o) && put_heading(o) && write_whole(o);
+		o->has_columns = has_columns;
 	} else {
 		good = write_whole(o);
 	}
-	if (good)
+	if (good) {
 		o->is_failing = false;
-	else
+	} else {
+		bool goes_on = fail(o, "writing");
+
+		/* What is written next begins with its heading, which may be lost. */
+		end_writer(o);
 		o->has_columns = false;
-	if (!good && !fail(o, "writing"))
-		return false;
-	return rewind_buffer(o);
+		if (!goes_on)
+			return false;
+	}
+	return rewind_buffer(o) && note_heading(o);
 }
 
 static bool flush_now(struct script_output *o)
@@ -283,9 +353,7 @@ static bool flush_now(struct script_output *o)
 	errno = 0;
 	if (o->fd < 0)
 		return fflush(o->out) == 0 || fail(o, "writing");
-	/* A new file has to begin with its heading, which the writer has written already: end it in time. */
-	fflush(o->out);
-	if (is_due(o) || o->how.format == KW_FORMAT_JSON)
+	if (o->how.format == KW_FORMAT_JSON)
 		end_writer(o);
 	return write_file(o);
 }
@@ -314,6 +382,8 @@ static void end_file(struct script_output *o)
 	if (o->out)
 		fclose(o->out);
 	free(o->buffer);
+	set_text(&o->heading, NULL);
+	set_text(&o->amid_heading, NULL);
 	if (close(o->fd))
 		fail(o, "closing");
 	o->fd = -1;

@@ -21,6 +21,9 @@ struct script_output {
 	kw_writer *writer;
 	unsigned int line; /* of the statement whose rows are written */
 	bool has_columns;  /* the file holds the heading of these columns */
+	size_t nr_columns;
+	char *heading; /* of a file that is rotated: of the columns that are written; NULL: there is none */
+	char *amid_heading; /* what rows without one at the beginning of the buffer go on with; NULL: it begins with one */
 	struct kw_column *columns;
 	struct kw_value *values;
 	bool is_time_shown, is_anything_shown;

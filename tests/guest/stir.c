@@ -3,7 +3,7 @@
  * Makes what the example scripts look for, until it is ended: run by examples.test in a guest. Processes by the names of
  *
  *     stir-cpu     three that never sleep, so that two CPUs are not enough
- *     stir-memory  takes 1 MiB more, 20 times a second
+ *     stir-memory  takes 1 MiB more, 5 times a second
  *     stir-io      writes and reads 64 KiB, 100 times a second
  *     stir-slab    makes 50 files, 20 times a second
  */
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define MIB	(1 << 20)
-#define MAX_MIB 200
+#define MAX_MIB 400
 
 static void cpu(void)
 {
@@ -32,7 +32,7 @@ static void memory(void)
 
 		if (more)
 			memset(more, 1, MIB);
-		usleep(50000);
+		usleep(200000);
 	}
 }
 
