@@ -10,6 +10,7 @@ HERE = Path(__file__).resolve().parent
 PYTHON = "/usr/bin/python3"  # the one that Debian's python3-drgn is for
 PASSES, ROUNDS = 1000, 20
 QUICK_PASSES, QUICK_ROUNDS = 100, 4
+LANGUAGE_LIMIT = 1.5  # of a query's ratio to the loop by hand
 DRGN_PASSES = 5  # one takes as long as thousands of kwalk's
 
 
@@ -34,12 +35,14 @@ class Walker:
             programs.server([str(bench.program("bench_walk")), str(self.guest / "ram")]))
         self.hand = Figure(row, f"hand{label}", "ns/task")
         self.kwalk = Figure(row, f"kwalk{label}", "ns/task", peer=self.hand)
+        self.text = Figure(row, f"kwalk, query language{label}", "ns/task", peer=self.hand)
         self.found = None
 
     def walk(self, passes):
         by_hand = take(self.server.ask("hand", passes), self.hand.samples)
         self.found = take(self.server.ask("kwalk", passes), self.kwalk.samples)
         agree(self.found, by_hand, "hand")
+        agree(self.found, take(self.server.ask("text", passes), self.text.samples), "the query language")
 
     def note(self):
         times = [sum(figure.samples) * self.found[0] / 1e6 for figure in (self.kwalk, self.hand)]
@@ -91,8 +94,9 @@ def run(bench, row, procs, limit=1.3, passes=PASSES, rounds=ROUNDS, beside=None)
         drgn.check(walker.found)
     walker.kwalk.note = walker.note()
     if limit:
+        walker.text.target = Target("ratio", "<=", LANGUAGE_LIMIT)
         walker.kwalk.target, drgn.figure.target = Target("ratio", "<=", limit), Target("ratio", ">=", 150)
-    return [walker.kwalk, walker.hand, drgn.figure, *beside_smaller(row, walker, small, beside)]
+    return [walker.kwalk, walker.text, walker.hand, drgn.figure, *beside_smaller(row, walker, small, beside)]
 
 
 def beside_smaller(row, walker, small, beside):
