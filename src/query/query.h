@@ -113,7 +113,6 @@ struct kw_query {
 		struct kw_task_ref *item;
 		size_t nr, cap;
 	} found; /* threads of that process, on a target that changes */
-	kw_status found_damage;
 	struct pendings pending;
 	size_t ordered; /* of them, from the first on */
 	struct key_values key_values;
@@ -165,6 +164,10 @@ kw_status kw_query_add_samples(struct kw_query *q, struct kw_stage *stage);
 
 /** Tell whether where holds for the row whose stage has run; notes when it can't be told. */
 bool kw_query_row_passes(struct kw_query *q);
+
+/** Hand each thread of a process, whose ID is q->leader_pid, to a function; until q->stop is set. */
+void kw_query_each_thread(struct kw_query *q, const struct kw_task_ref *leader,
+			  void (*take)(struct kw_query *q, const struct kw_task_ref *thread));
 
 /** Bind the columns and keys of a source other than tasks and threads. */
 kw_status kw_rows_build(struct kw_query *q);

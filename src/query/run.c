@@ -327,102 +327,15 @@ static void take_row(kw_query *q, const struct kw_task_ref *ref)
 	q->passed = false;
 }
 
-static bool take_thread(kw_ctx *ctx, uint64_t task, void *arg)
-{
-	kw_query *q = arg;
-	const struct kw_task_layout *t = &q->kernel->task;
-	struct kw_task_ref ref = { .task = task };
-	uint32_t tid, tgid;
-
-	if (kw_read_u64(ctx, task + t->thread_pid, &ref.pid_struct) != KW_OK ||
-	    kw_read_u32(ctx, task + t->pid, &tid) != KW_OK ||
-	    kw_read_u32(ctx, task + t->tgid, &tgid) != KW_OK) {
-		kw_query_damage(q, KW_ABSENT);
-	} else if ((int32_t)tgid != q->leader_pid) {
-		/* The list has run into another one, or the memory is no task's. */
-		kw_query_damage(q, KW_FORMAT);
-	} else if (!ref.pid_struct) {
-		q->counts.gone++;
-	} else {
-		ref.pid = (int32_t)tid;
-		take_row(q, &ref);
-	}
-	return !q->stop;
-}
-
-/* Note a thread; false, with q->found_damage set, for what is none, or another process's. */
-static bool find_thread(kw_ctx *ctx, uint64_t task, void *arg)
-{
-	kw_query *q = arg;
-	const struct kw_task_layout *t = &q->kernel->task;
-	struct kw_task_ref ref = { .task = task };
-	uint32_t tid, tgid;
-
-	if (kw_read_u64(ctx, task + t->thread_pid, &ref.pid_struct) != KW_OK ||
-	    kw_read_u32(ctx, task + t->pid, &tid) != KW_OK ||
-	    kw_read_u32(ctx, task + t->tgid, &tgid) != KW_OK) {
-		q->found_damage = KW_ABSENT;
-		return false;
-	}
-	if ((int32_t)tgid != q->leader_pid) {
-		q->found_damage = KW_FORMAT;
-		return false;
-	}
-	ref.pid = (int32_t)tid;
-	if (!ref.pid_struct)
-		q->counts.gone++;
-	else if (!kw_array_push(&q->found, ref))
-		q->failed = q->stop = true;
-	return !q->stop;
-}
-
-/*
- * The threads of a process on a target that changes. A thread, or all of them, may end while their list is read, and the
- * memory be another's: all are found before any is looked at, so that it can be done again.
- */
-static void take_changing_threads(kw_query *q, const struct kw_task_ref *leader)
-{
-	kw_status status = KW_OK;
-
-	for (int tries = 0; tries < MAX_TRIES; tries++) {
-		q->found.nr = 0;
-		q->found_damage = KW_OK;
-		status = kw_threads_each(q->ctx, q->kernel, leader->task, find_thread, q);
-		status = status ? status : q->found_damage;
-		if (!status)
-			break;
-		if (!kw_task_is_alive(q->ctx, q->kernel, leader) ||
-		    kw_task_has_left_table(q->ctx, q->kernel, leader)) {
-			q->counts.gone++;
-			return;
-		}
-		kw_pass_renew(q->ctx);
-		q->counts.retried++;
-	}
-	if (status)
-		kw_query_damage(q, status);
-	for (size_t i = 0; i < q->found.nr && !q->stop; i++)
-		take_row(q, &q->found.item[i]);
-}
-
 static void take_process(kw_query *q, const struct kw_task_ref *ref)
 {
-	kw_status status;
-
 	if (!is_selected(q, ref))
 		return;
 	q->leader_pid = ref->pid;
-	if (!q->threads) {
+	if (q->threads)
+		kw_query_each_thread(q, ref, take_row);
+	else
 		take_row(q, ref);
-		return;
-	}
-	if (q->kernel->is_live) {
-		take_changing_threads(q, ref);
-		return;
-	}
-	status = kw_threads_each(q->ctx, q->kernel, ref->task, take_thread, q);
-	if (status)
-		kw_query_damage(q, status);
 }
 
 /* A task found by another namespace's table is named there as it is by that; rows are found as everywhere by the first. */
