@@ -23,12 +23,8 @@ static const struct foreign {
 	{ "1AY&SY", 6, 4, "compressed with bzip2; unpack it first (bzip2 -d)" },
 	{ "\x04\x22\x4d\x18", 4, 0, "compressed with lz4; unpack it first (lz4 -d)" },
 	{ "QFI\xfb", 4, 0, "a QEMU disk image, not memory" },
-	{ "QEVM", 4, 0,
-	  "a saved QEMU machine, which is not read; give the guest's RAM a file (memory-backend-file,share=on) or "
-	  "use dump-guest-memory" },
-	{ "LibvirtQemudSave", 16, 0,
-	  "a guest saved by virsh save, which is not read; start it again without letting it run (virsh restore "
-	  "--paused), and write its memory with virsh dump --memory-only" },
+	{ "QEVM", 4, 0, "a saved QEMU machine, compressed; unpack it first" },
+	{ "LibvirtQemudSave", 16, 0, "a guest saved by virsh save, compressed; unpack it first" },
 	{ "LibvirtQemudPart", 16, 0,
 	  "a guest that virsh save did not finish saving; write its memory with virsh dump --memory-only" },
 	{ "\xd2\xbe\xd2\xbe", 4, 0,

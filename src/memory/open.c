@@ -184,10 +184,9 @@ static kw_status open_content(kw_ctx *ctx, struct kw_memory *memory, const struc
 		return kw_fail(ctx, KW_FORMAT, "%s: what its flattened blocks make is no dump: the file %s",
 			       memory->name, flat_is_cut(memory->flat) ? "was cut short" : "is damaged");
 	status = sources[i]->open(ctx, memory);
-	if (status != KW_OK || !memory->unpacked)
+	if (status != KW_OK || !memory->wrapped_in)
 		return status;
-	return kw_memory_describe(ctx, memory, "%s with %s", memory->is_pipe ? "pipe" : "compressed file",
-				  memory->description);
+	return kw_memory_describe(ctx, memory, "%s with %s", memory->wrapped_in, memory->description);
 }
 
 /* "-" is standard input: a file from its beginning, or a pipe, which may be a socket that can't be opened again. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files compressed as a whole, and pipes. There is no way to a place in the middle of one: what is in it is written into
+ * Files compressed as a whole, saved machines, and pipes. There is no way to a place in the middle of one: what is in it is written into
  * a temporary file without a name, which is gone with the last that has it open, and that is opened.
  *
  * Pages of zeros become holes. The file system must have room for the rest, and is not filled to its last byte: what a
@@ -23,7 +23,8 @@
 #define ROOM_STEP (16ULL << 20) /* between two looks at the room */
 #define ROOM_LEFT (1ULL << 30)	/* this much, or a 20th of the file system, is left free */
 
-static const struct file_packing *const packings[] = { &kw_packing_gzip, &kw_packing_xz, &kw_packing_zstd };
+static const struct file_packing *const packings[] = { &kw_packing_gzip, &kw_packing_libvirt,
+						       &kw_packing_qemu, &kw_packing_xz, &kw_packing_zstd };
 
 static const struct file_packing *packing_of(const uint8_t *head, size_t len)
 {
@@ -54,38 +55,35 @@ static kw_status fail_writing(struct unpacking *u, const char *why, uint64_t at)
 }
 
 /* See whether others still have room on the file system. */
-static kw_status check_room(struct unpacking *u)
+static kw_status check_room(struct unpacking *u, uint64_t at)
 {
 	struct statvfs fs;
 	uint64_t size, keep;
 
-	if (u->written < u->checked + ROOM_STEP)
+	if (u->put < u->checked + ROOM_STEP)
 		return KW_OK;
-	u->checked = u->written;
+	u->checked = u->put;
 	if (fstatvfs(u->out, &fs) || !fs.f_blocks)
 		return KW_OK;
 	size = (uint64_t)fs.f_blocks * fs.f_frsize;
 	keep = size / 20 < ROOM_LEFT ? size / 20 : ROOM_LEFT;
 	if ((uint64_t)fs.f_bavail * fs.f_frsize >= keep)
 		return KW_OK;
-	return fail_writing(u, "the file system is nearly full", u->written);
+	return fail_writing(u, "the file system is nearly full", at);
 }
 
-kw_status packed_write(struct unpacking *u, const uint8_t *bytes, size_t len)
+kw_status packed_write_at(struct unpacking *u, uint64_t at, const uint8_t *bytes, size_t len, bool again)
 {
-	uint64_t at = u->written;
-	kw_status status = check_room(u);
+	kw_status status = check_room(u, at);
 
-	u->written += len;
-	if (u->written > MAX_SIZE)
-		return kw_fail(u->ctx, KW_FORMAT, "%s: unpacks to more than 16 TiB: that is no memory",
-			       u->memory->name);
 	for (size_t done = 0; status == KW_OK && done < len;) {
 		size_t part = len - done < PAGE_BYTES ? len - done : PAGE_BYTES;
 		ssize_t put = (ssize_t)part;
 
-		if (!is_zeros(bytes + done, part))
+		if (again || !is_zeros(bytes + done, part)) {
 			put = pwrite(u->out, bytes + done, part, (off_t)(at + done));
+			u->put += part;
+		}
 		if (put < 0 && errno == EINTR)
 			continue;
 		if (put <= 0)
@@ -94,6 +92,17 @@ kw_status packed_write(struct unpacking *u, const uint8_t *bytes, size_t len)
 			done += (size_t)put;
 	}
 	return status;
+}
+
+kw_status packed_write(struct unpacking *u, const uint8_t *bytes, size_t len)
+{
+	uint64_t at = u->written;
+
+	u->written += len;
+	if (u->written > MAX_SIZE)
+		return kw_fail(u->ctx, KW_FORMAT, "%s: unpacks to more than 16 TiB: that is no memory",
+			       u->memory->name);
+	return packed_write_at(u, at, bytes, len, false);
 }
 
 kw_status packed_read(struct unpacking *u)
@@ -158,7 +167,7 @@ static kw_status copy(struct unpacking *u)
 	return status;
 }
 
-static kw_status unpack_all(struct unpacking *u)
+static kw_status unpack_all(struct unpacking *u, const char **ret_what)
 {
 	const struct file_packing *packing;
 	kw_status status = packed_read(u);
@@ -166,6 +175,7 @@ static kw_status unpack_all(struct unpacking *u)
 	if (status != KW_OK)
 		return status;
 	packing = packing_of(u->in, u->len);
+	*ret_what = packing ? packing->what : "pipe";
 	status = packing ? packing->unpack(u) : copy(u);
 	if (status == KW_OK && !u->written)
 		return kw_fail(u->ctx, KW_UNREADABLE, "%s: unpacks to nothing; was the dump finished?",
@@ -214,14 +224,15 @@ kw_status kw_unpack_file(kw_ctx *ctx, struct kw_memory *memory, const struct kw_
 		status = kw_fail_errno(ctx, errno, "%s: making a file to %s it into, in %s", memory->name,
 				       memory->is_pipe ? "copy" : "unpack", u->folder);
 	else
-		status = unpack_all(u);
+		status = unpack_all(u, &memory->wrapped_in);
 	if (status == KW_OK) {
 		close(memory->fd);
 		memory->fd = u->out;
 		memory->file_size = u->written;
-		memory->unpacked = true;
-	} else if (u->out >= 0) {
-		close(u->out);
+	} else {
+		memory->wrapped_in = NULL;
+		if (u->out >= 0)
+			close(u->out);
 	}
 	free(u);
 	return status;

@@ -47,4 +47,4 @@ static kw_status unpack_gzip(struct unpacking *u)
 	return status == KW_OK && !ended ? packed_cut_short(u, &kw_packing_gzip) : status;
 }
 
-const struct file_packing kw_packing_gzip = { "gzip", "\x1f\x8b\x08", 3, unpack_gzip };
+const struct file_packing kw_packing_gzip = { "gzip", "\x1f\x8b\x08", 3, "compressed file", unpack_gzip };

@@ -117,4 +117,4 @@ static kw_status unpack_xz(struct unpacking *u)
 const struct file_packing kw_packing_xz = { "xz",
 					    "\xfd"
 					    "7zXZ\0",
-					    6, unpack_xz };
+					    6, "compressed file", unpack_xz };

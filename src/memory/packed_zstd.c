@@ -75,4 +75,4 @@ static kw_status unpack_zstd(struct unpacking *u)
 	return status == KW_OK && left ? packed_cut_short(u, &kw_packing_zstd) : status;
 }
 
-const struct file_packing kw_packing_zstd = { "zstd", "\x28\xb5\x2f\xfd", 4, unpack_zstd };
+const struct file_packing kw_packing_zstd = { "zstd", "\x28\xb5\x2f\xfd", 4, "compressed file", unpack_zstd };

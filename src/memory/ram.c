@@ -251,7 +251,7 @@ static kw_status open_ram(kw_ctx *ctx, struct kw_memory *memory)
 			"if it is a dump, it was cut short",
 			memory->name, (unsigned long long)memory->file_size);
 	memory->kind = KW_SOURCE_RAM;
-	memory->live = !memory->unpacked && is_written(memory->fd);
+	memory->live = !memory->wrapped_in && is_written(memory->fd);
 	memory->ram.size = memory->file_size;
 	status = kw_ram_setup(ctx, memory, kw_ram_guess_split(memory->file_size, false));
 	if (status != KW_OK)

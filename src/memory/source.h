@@ -46,7 +46,7 @@ struct kw_memory {
 	char *name;
 	char *description;
 	bool is_pipe;		   /* what was given is a pipe */
-	bool unpacked;		   /* fd is a temporary file */
+	const char *wrapped_in;	   /* what the temporary file that is fd was made of; NULL: it is none */
 	char *trouble;		   /* what is wrong with all of it; NULL: nothing */
 	char *left_out;		   /* which pages were left out on purpose; NULL: not known */
 	struct segment_map virt;   /* sorted by virtual address, none overlaps */
@@ -74,7 +74,7 @@ struct kw_source_ops {
 	kw_status (*open)(kw_ctx *ctx, struct kw_memory *memory);
 };
 
-/** True when the first bytes are those of a file compressed with gzip, xz or zstd. */
+/** True when the first bytes are those of a file compressed with gzip, xz or zstd, or of a machine saved by QEMU. */
 bool kw_is_packed_file(const uint8_t *head, size_t len);
 
 /**

@@ -50,8 +50,8 @@ static inline uint64_t kw_faults_now(const kw_ctx *ctx)
  * Good until something else is read; what it shows of a page that fails is zeros, as everywhere, and counted.
  */
 struct kw_window {
-	uint64_t start;	      /* address of the segment */
-	uint64_t nr;	      /* addresses from start on at which an object lies in it wholly; 0: nothing is shown */
+	uint64_t start; /* address of the segment */
+	uint64_t nr; /* addresses from start on at which an object lies in it wholly; 0: nothing is shown */
 	const uint8_t *map;   /* where it is mapped */
 	const uint8_t *asked; /* chunks of its file, when they are asked for, else NULL: see populate_done() */
 	uint64_t offset;      /* of the segment in its file */
@@ -84,8 +84,9 @@ static inline const void *kw_window_view(kw_ctx *ctx, const struct kw_window *wi
 {
 	uint64_t skip = addr - window->start;
 
-	if (__builtin_expect(skip < window->nr && (!window->asked || populate_done(&ctx->reader->memory->populate,
-										  window->offset + skip, window->len)),
+	if (__builtin_expect(skip < window->nr &&
+				     (!window->asked || populate_done(&ctx->reader->memory->populate,
+								      window->offset + skip, window->len)),
 			     1))
 		return window->map + skip;
 	return kw_view(ctx, addr, window->len);

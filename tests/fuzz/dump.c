@@ -20,7 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool is_ours(const uint8_t *data, size_t size)
 {
-	static const char *const magics[] = { "KDUMP   ", "makedumpfile", "EMiL", "AVML" };
+	static const char *const magics[] = { "KDUMP   ", "makedumpfile", "EMiL",
+					      "AVML",	  "QEVM",	  "LibvirtQemudSave" };
 
 	for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++)
 		if (size >= strlen(magics[i]) && !memcmp(data, magics[i], strlen(magics[i])))
@@ -68,6 +69,8 @@ static const char *put(const uint8_t *data, size_t size)
 
 	if (fd < 0) {
 		fd = memfd_create("dump", MFD_CLOEXEC);
+		/* For saved machines, which are unpacked. */
+		setenv("TMPDIR", "/dev/shm", 1);
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	}
 	if (fd < 0 || ftruncate(fd, (off_t)size) || pwrite(fd, data, size, 0) != (ssize_t)size)
