@@ -60,6 +60,9 @@ struct kw_member {
  */
 KW_API kw_status kw_type_find(kw_ctx *ctx, const char *name, const struct kw_type **ret);
 
+/** Call fn with the name of each structure that BTF has, without "struct" and in no order. */
+KW_API kw_status kw_structs_each(kw_ctx *ctx, void (*fn)(const char *name, void *arg), void *arg);
+
 /** Return the type behind a pointer, array, typedef or qualifier (void type at the end of a void pointer). */
 KW_API const struct kw_type *kw_type_target(kw_ctx *ctx, const struct kw_type *type);
 

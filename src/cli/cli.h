@@ -7,6 +7,7 @@
 #define CLI_CLI_H
 
 #include <getopt.h>
+#include <signal.h>
 
 #include <kwalk/kwalk.h>
 
@@ -100,6 +101,15 @@ int cli_rows(struct cli *cli, const struct kw_query_options *options, bool expla
 
 /** As cli_rows(), of a query that was made already; frees it. */
 int cli_query(struct cli *cli, kw_query *query, bool forest, bool explain);
+
+/** Set by a signal: the rows of the query under way end. */
+extern volatile sig_atomic_t cli_interrupted;
+
+/** Run a script; SIGINT and SIGTERM end it after the tick it is at. Returns the exit code. */
+int cli_script(struct cli *cli, kw_script *script);
+
+/** Take a format by its name. False when there is none of it. */
+bool cli_format(struct cli *cli, const char *name);
 
 /** Say that there is no such source, and which there are; returns EXIT_USAGE. */
 int cli_unknown_source(const struct command *command, const char *name);

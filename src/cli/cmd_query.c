@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* kwalk query: a question in the query language. */
-#include "cli/cli.h"
+#include <unistd.h>
+
+#include "cli/prompt.h"
 
 enum { OPT_EXPLAIN = OPT_COMMAND };
 
@@ -22,8 +24,10 @@ static int run(struct cli *cli, int argc, char **argv)
 		else if (!cli_option(cli, &cmd_query, option, &code))
 			return code;
 	}
+	if (optind == argc && !explain && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+		return prompt_run(cli);
 	if (optind == argc)
-		return cli_usage(&cmd_query, "no query given");
+		return cli_usage(&cmd_query, "no query given, and no terminal to ask for one");
 	if (optind + 1 < argc)
 		return cli_usage(&cmd_query,
 				 "unexpected argument \"%s\": the query is one argument, in quotes",
@@ -39,9 +43,10 @@ const struct command cmd_query = {
 	"query",
 	run,
 	"ask a question in the query language",
-	"Usage: kwalk query [OPTIONS] 'TEXT'\n"
+	"Usage: kwalk query [OPTIONS] ['TEXT']\n"
 	"\n"
 	"Prints the rows that a query gives; kwalk-query(7) describes the language.\n"
+	"Without one, on a terminal, it asks for queries and statements, one after the other.\n"
 	"\n"
 	"    kwalk query 'tasks where rss > 1M select pid, comm, rss sort -rss limit 10'\n"
 	"    kwalk query 'tasks group by state select state, count(), sum(rss)'\n"

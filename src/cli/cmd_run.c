@@ -15,7 +15,8 @@ static kw_script *running;
 static void stop(int number)
 {
 	(void)number;
-	kw_script_stop(running);
+	if (running)
+		kw_script_stop(running);
 }
 
 /* Read a whole file, or standard input for "-". NULL after saying why. */
@@ -58,7 +59,7 @@ static void warn(kw_status status, void *arg)
 	fprintf(stderr, "kwalk: %s\n", last);
 }
 
-static int run_script(struct cli *cli, kw_script *script)
+int cli_script(struct cli *cli, kw_script *script)
 {
 	struct script_output output;
 	const struct kw_script_sink sink = {
@@ -80,6 +81,7 @@ static int run_script(struct cli *cli, kw_script *script)
 	sigaction(SIGTERM, &action, NULL);
 	script_output_begin(&output, cli);
 	status = kw_script_run(script, &sink, &wanted);
+	running = NULL;
 	code = script_output_end(&output);
 	if (status == KW_INCOMPLETE)
 		code = code ? code : EXIT_INCOMPLETE;
@@ -117,7 +119,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	free(text);
 	if (status)
 		return cli_fail(cli, status);
-	code = run_script(cli, script);
+	code = cli_script(cli, script);
 	kw_script_free(script);
 	return code;
 }

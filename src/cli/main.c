@@ -99,7 +99,7 @@ int cli_fail(struct cli *cli, kw_status status)
 	}
 }
 
-static bool take_format(struct cli *cli, const char *name)
+bool cli_format(struct cli *cli, const char *name)
 {
 	for (size_t i = 0; i < sizeof(format_names) / sizeof(format_names[0]); i++) {
 		if (strcmp(name, format_names[i]) == 0) {
@@ -122,7 +122,7 @@ bool cli_option(struct cli *cli, const struct command *command, int option, int 
 	case OPT_FORCE: cli->force = true; return true;
 	case OPT_NO_MMAP: cli->no_mmap = true; return true;
 	case OPT_FORMAT:
-		if (take_format(cli, optarg))
+		if (cli_format(cli, optarg))
 			return true;
 		*ret_exit =
 			cli_usage(command, "unknown format \"%s\": table, json, jsonl, csv or tsv", optarg);

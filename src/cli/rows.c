@@ -16,6 +16,8 @@ struct printing {
 	int code;
 };
 
+volatile sig_atomic_t cli_interrupted;
+
 static bool begin(struct printing *p)
 {
 	const struct kw_column *columns;
@@ -33,7 +35,7 @@ static bool print_row(const struct kw_value *values, const struct kw_row_identit
 	struct printing *p = arg;
 
 	p->rows++;
-	return begin(p) && kw_writer_row(p->writer, values, row->depth) == KW_OK;
+	return begin(p) && kw_writer_row(p->writer, values, row->depth) == KW_OK && !cli_interrupted;
 }
 
 static bool ignore_row(const struct kw_value *values, const struct kw_row_identity *row, void *arg)

@@ -576,7 +576,8 @@ bool kw_btf_find_variable(const struct kw_btf *btf, const char *name, uint32_t *
 	return true;
 }
 
-void kw_btf_offer_names(const struct kw_btf *btf, enum kw_btf_class class, struct kw_nearest *nearest)
+void kw_btf_each_name(const struct kw_btf *btf, enum kw_btf_class class,
+		      void (*fn)(const char *name, void *arg), void *arg)
 {
 	for (uint32_t at = 0; at <= btf->slot_mask; at++) {
 		struct kw_btf_record rec;
@@ -584,6 +585,16 @@ void kw_btf_offer_names(const struct kw_btf *btf, enum kw_btf_class class, struc
 		if (!btf->slots[at] || !kw_btf_record_at(btf, btf->first_id + slot_own(btf->slots[at]), &rec))
 			continue;
 		if (is_of_class(rec.kind, class))
-			kw_nearest_offer(nearest, kw_btf_name_at(btf, rec.name));
+			fn(kw_btf_name_at(btf, rec.name), arg);
 	}
+}
+
+static void offer_name(const char *name, void *arg)
+{
+	kw_nearest_offer(arg, name);
+}
+
+void kw_btf_offer_names(const struct kw_btf *btf, enum kw_btf_class class, struct kw_nearest *nearest)
+{
+	kw_btf_each_name(btf, class, offer_name, nearest);
 }

@@ -89,6 +89,10 @@ bool kw_btf_find(const struct kw_btf *btf, const char *name, enum kw_btf_class c
 /** Find the type of a variable by name: in the kernel's own BTF there are those of each CPU, in that made from DWARF all. */
 bool kw_btf_find_variable(const struct kw_btf *btf, const char *name, uint32_t *ret_type);
 
+/** Call fn with the names of a class, in no order. */
+void kw_btf_each_name(const struct kw_btf *btf, enum kw_btf_class class,
+		      void (*fn)(const char *name, void *arg), void *arg);
+
 /** Offer the names of a class to a search for the nearest ones. */
 void kw_btf_offer_names(const struct kw_btf *btf, enum kw_btf_class class, struct kw_nearest *nearest);
 

@@ -210,6 +210,24 @@ bool kw_type_exists(kw_ctx *ctx, const char *name)
 	return exists;
 }
 
+kw_status kw_structs_each(kw_ctx *ctx, void (*fn)(const char *name, void *arg), void *arg)
+{
+	struct kw_types *types = kw_types_get(ctx);
+	const struct kw_btf *const *modules;
+	size_t nr;
+
+	if (!types)
+		return ctx->status;
+	kw_pass_begin(ctx);
+	if (kw_types_kernel(types))
+		kw_btf_each_name(kw_types_kernel(types), KW_BTF_STRUCT, fn, arg);
+	modules = kw_types_modules(ctx, types, &nr);
+	for (size_t i = 0; i < nr; i++)
+		kw_btf_each_name(modules[i], KW_BTF_STRUCT, fn, arg);
+	kw_pass_end(ctx);
+	return KW_OK;
+}
+
 /* From type to type */
 
 /* What one unit of DWARF only declares, another one defines; in the kernel's BTF the two are one. */
