@@ -30,9 +30,12 @@ static uint32_t filter_bit(uint32_t offset)
 /* Collect every offset in the section of strings at which the name can be read. */
 static bool find_offsets(struct kw_dwarf_needle *needle, const char *name, const struct kw_section *strings)
 {
-	const uint8_t *at = strings->data, *end = at + strings->size;
+	const uint8_t *at = strings->data, *end;
 
-	while (at && (at = memmem(at, (size_t)(end - at), name, needle->len))) {
+	if (!at)
+		return true;
+	end = at + strings->size;
+	while ((at = memmem(at, (size_t)(end - at), name, needle->len))) {
 		uint32_t offset = (uint32_t)(at - strings->data);
 
 		if (!kw_array_push(needle, offset))
