@@ -32,7 +32,8 @@ struct kw_binding {
 
 /** The value array of a query and how much of it is used. */
 struct kw_slots {
-	struct kw_value *values; /* allocated once all stages are bound; of KW_PLAN_ROWS rows when they are loaded together */
+	/* allocated once all stages are bound; of KW_PLAN_ROWS rows when they are loaded together */
+	struct kw_value *values;
 	uint32_t nr;
 };
 
