@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Lines from a terminal: with editing, history and completion where libedit is there (line_edit.c), else as they come
- * (line_plain.c).
- */
+/* Lines from a terminal: with editing, history and completion where libedit is installed, else as they come. */
 #ifndef CLI_LINE_INPUT_H
 #define CLI_LINE_INPUT_H
 
