@@ -28,6 +28,7 @@
 	F(el_reset)     \
 	F(el_gets)      \
 	F(el_set)       \
+	F(el_wset)      \
 	F(el_line)      \
 	F(el_insertstr) \
 	F(history_init) \
@@ -152,7 +153,8 @@ static void set_up(struct line_input *in)
 	lib->el_set(in->edit, EL_SIGNAL, 0);
 	lib->el_set(in->edit, EL_GETCFN, get_key);
 	lib->el_set(in->edit, EL_HIST, lib->history, in->history);
-	lib->el_set(in->edit, EL_ADDFN, "kwalk-complete", "complete a word", complete_word);
+	/* el_set() would copy the two texts and forget them. */
+	lib->el_wset(in->edit, EL_ADDFN, L"kwalk-complete", L"complete a word", complete_word);
 	lib->el_set(in->edit, EL_BIND, "^I", "kwalk-complete", NULL);
 	lib->el_set(in->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
 }
