@@ -114,12 +114,6 @@ kw_status kw_pid_entry(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t ns,
 kw_status kw_task_list_rest(kw_ctx *ctx, const struct kw_kernel *kernel, int32_t pid,
 			    struct kw_task_ref **ret, size_t *ret_nr);
 
-/** True for what a read says of memory that a dump lacks: KW_EXCLUDED and KW_FAILED. */
-static inline bool kw_is_lacking(kw_status status)
-{
-	return status == KW_EXCLUDED || status == KW_FAILED;
-}
-
 /** Called with the address of each thread's task_struct; false stops. */
 typedef bool (*kw_thread_fn)(kw_ctx *ctx, uint64_t task, void *arg);
 

@@ -55,7 +55,7 @@ static void note_damage(struct kw_xa_walk *walk, kw_status status)
 {
 	if (!walk->damaged++)
 		walk->damage = status;
-	walk->lacking += status == KW_EXCLUDED || status == KW_FAILED;
+	walk->lacking += kw_is_lacking(status);
 }
 
 kw_status kw_xa_begin(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t limit,

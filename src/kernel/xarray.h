@@ -61,6 +61,12 @@ kw_status kw_xa_load(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head,
 kw_status kw_xa_load_again(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t index,
 			   uint64_t *ret_entry);
 
+/** True for what a read says of memory that a dump lacks: KW_EXCLUDED and KW_FAILED. */
+static inline bool kw_is_lacking(kw_status status)
+{
+	return status == KW_EXCLUDED || status == KW_FAILED;
+}
+
 /** True for an entry that is a pointer to an object: neither empty, nor a value, nor internal. */
 static inline bool kw_xa_is_pointer(uint64_t entry)
 {

@@ -210,17 +210,26 @@ static kw_status find_descriptor(const struct kdump_part *part, uint64_t rank, s
 	return KW_OK;
 }
 
+/* Find the part of a page and its place among the pages of that part; KW_ABSENT or KW_EXCLUDED when it has none. */
+static kw_status find_page(const struct kdump *kdump, uint64_t pfn, const struct kdump_part **ret_part,
+			   uint64_t *ret_rank)
+{
+	*ret_part = find_part(kdump, pfn);
+	if (!*ret_part)
+		return KW_ABSENT;
+	return find_rank(*ret_part, pfn, ret_rank) ? KW_OK : KW_EXCLUDED;
+}
+
 kw_status kw_kdump_state(const void *source, uint64_t pfn)
 {
 	const struct kdump *kdump = source;
-	const struct kdump_part *part = find_part(kdump, pfn);
+	const struct kdump_part *part;
 	struct kdump_descriptor desc;
 	uint64_t rank;
+	kw_status status = find_page(kdump, pfn, &part, &rank);
 
-	if (!part)
-		return KW_ABSENT;
-	if (!find_rank(part, pfn, &rank))
-		return KW_EXCLUDED;
+	if (status)
+		return status;
 	if (!kdump->lacks)
 		return KW_OK;
 	if (find_descriptor(part, rank, &desc) != KW_OK || desc.offset > part->file_size ||
@@ -241,14 +250,13 @@ static bool unpack_page(const struct kdump_descriptor *desc, struct unpacker *un
 kw_status kw_kdump_decode(kw_ctx *ctx, const void *source, uint64_t pfn, struct unpacker *unpacker,
 			  uint8_t *room, uint8_t *ret)
 {
-	const struct kdump_part *part = find_part(source, pfn);
+	const struct kdump_part *part;
 	struct kdump_descriptor desc;
 	uint64_t rank;
+	kw_status status = find_page(source, pfn, &part, &rank);
 
-	if (!part)
-		return KW_ABSENT;
-	if (!find_rank(part, pfn, &rank))
-		return KW_EXCLUDED;
+	if (status)
+		return status;
 	if (find_descriptor(part, rank, &desc) != KW_OK ||
 	    kw_kdump_read(part, desc.offset, desc.flags ? room : ret, desc.size))
 		return KW_FAILED;
