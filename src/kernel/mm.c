@@ -103,19 +103,14 @@ static bool add_percpu(struct kw_row *row, uint64_t counters, int64_t *sum)
 	return true;
 }
 
-/*
- * Sum nr counters, in pages: in[0..nr-1] the shared counts, in[nr..2 nr - 1] the per-CPU parts' addresses (absent to
- * 6.1). Each counter is clamped to 0 by itself, as the kernel does.
- */
-static bool counters(struct kw_row *row, const struct kw_value *in, struct kw_value *out, size_t nr,
-		     uint64_t *ret)
+/* Sum nr counters whose parts on each CPU have to be added. */
+__attribute__((noinline)) static bool percpu_counters(struct kw_row *row, const struct kw_value *in,
+						      struct kw_value *out, size_t nr, uint64_t *ret)
 {
 	uint64_t total = 0;
 
-	if (kw_pass_absent(in, nr, out))
-		return false;
 	/* Without the parts the sum would be wrong, not just small. */
-	if (in[nr].type != KW_VAL_ABSENT && !row->kernel->nr_cpus) {
+	if (!row->kernel->nr_cpus) {
 		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
 		return false;
 	}
@@ -128,6 +123,25 @@ static bool counters(struct kw_row *row, const struct kw_value *in, struct kw_va
 		}
 		total += count > 0 ? (uint64_t)count : 0;
 	}
+	*ret = total;
+	return true;
+}
+
+/*
+ * Sum nr counters, in pages: in[0..nr-1] the shared counts, in[nr..2 nr - 1] the per-CPU parts' addresses (absent to
+ * 6.1). Each counter is clamped to 0 by itself, as the kernel does.
+ */
+static inline bool counters(struct kw_row *row, const struct kw_value *in, struct kw_value *out, size_t nr,
+			    uint64_t *ret)
+{
+	uint64_t total = 0;
+
+	if (kw_pass_absent(in, nr, out))
+		return false;
+	if (in[nr].type != KW_VAL_ABSENT)
+		return percpu_counters(row, in, out, nr, ret);
+	for (size_t i = 0; i < nr; i++)
+		total += in[i].i > 0 ? in[i].u : 0;
 	*ret = total;
 	return true;
 }

@@ -47,23 +47,37 @@ static void *make_handlers(struct kw_row *row)
 	return h;
 }
 
-/* As collect_sigign_sigcatch(). Most signals have no handler. */
+static inline uint64_t handler_at(const uint8_t *actions, uint64_t offset)
+{
+	uint64_t handler;
+
+	memcpy(&handler, actions + offset, sizeof(handler));
+	return handler;
+}
+
+static void collect_one(struct handlers *h, unsigned int signal, uint64_t handler)
+{
+	if (handler == SIG_IGN)
+		h->ignored |= 1ULL << signal;
+	else if (handler)
+		h->caught |= 1ULL << signal;
+}
+
+/* As collect_sigign_sigcatch(). Most signals have no handler: four are looked at in one. */
 static void collect(struct handlers *h, const uint8_t *actions)
 {
 	const uint64_t stride = h->stride;
-	uint64_t ignored = 0, caught = 0, handler;
 
-	for (unsigned int i = 0; i < NR_SIGNALS; i++, actions += stride) {
-		memcpy(&handler, actions, sizeof(handler));
-		if (__builtin_expect(handler == 0, 1))
+	h->ignored = h->caught = 0;
+	for (unsigned int i = 0; i < NR_SIGNALS; i += 4, actions += 4 * stride) {
+		uint64_t handler[4] = { handler_at(actions, 0), handler_at(actions, stride),
+					handler_at(actions, 2 * stride), handler_at(actions, 3 * stride) };
+
+		if (__builtin_expect(!(handler[0] | handler[1] | handler[2] | handler[3]), 1))
 			continue;
-		if (handler == SIG_IGN)
-			ignored |= 1ULL << i;
-		else
-			caught |= 1ULL << i;
+		for (unsigned int k = 0; k < 4; k++)
+			collect_one(h, i + k, handler[k]);
 	}
-	h->ignored = ignored;
-	h->caught = caught;
 }
 
 /* in[0] the sighand, in[1] anything in it: tells why it can't be had. */

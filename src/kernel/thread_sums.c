@@ -151,13 +151,34 @@ static bool add_thread(kw_ctx *ctx, uint64_t task, void *arg)
 	return true;
 }
 
-/* Add the sums that the row's fields use, from its inputs; false when one could not be had. */
-static bool add_inputs(struct kw_thread_sums *s, uint32_t uses, const struct kw_value *inputs)
+/* Begin the sums that the row's fields use with some of its inputs; false when one could not be had. */
+static bool set_inputs(struct kw_thread_sums *s, uint32_t uses, const struct kw_value *inputs)
 {
-	for (unsigned int i = 0; i < s->nr; i++)
-		if (uses & KW_SUM(s->part[i]) && !add_value(s, s->part[i], &inputs[s->part[i]]))
+	for (unsigned int i = 0; i < s->nr; i++) {
+		enum kw_sum which = s->part[i];
+
+		s->sum[which] = 0;
+		if (uses & KW_SUM(which) && !add_value(s, which, &inputs[which]))
 			return false;
+	}
 	return true;
+}
+
+/* The sums of a leader that is alone: its own values and those of ended threads, which lie KW_SUM_NR farther. */
+static void set_alone(struct kw_thread_sums *s, uint32_t uses, const struct kw_value *inputs)
+{
+	for (unsigned int i = 0; i < s->nr; i++) {
+		enum kw_sum which = s->part[i];
+		const struct kw_value *own = &inputs[which], *ended = own + KW_SUM_NR;
+
+		if (!(uses & KW_SUM(which)))
+			continue;
+		if (own->type == KW_VAL_ABSENT || ended->type == KW_VAL_ABSENT) {
+			s->reason = ended->type == KW_VAL_ABSENT ? ended->absent : own->absent;
+			return;
+		}
+		s->sum[which] = own->u + ended->u;
+	}
 }
 
 /* True when the list of threads has the leader alone, both ways: then it needs no walk. */
@@ -169,22 +190,22 @@ static bool is_alone(const struct kw_row *row, const struct kw_value *v)
 	       v[KW_SUM_LEADER_NEXT].u == v[KW_SUM_SIGNAL].u + t->thread_head;
 }
 
-static void add_process(struct kw_row *row, struct kw_thread_sums *s)
+static void set_process(struct kw_row *row, struct kw_thread_sums *s)
 {
 	const struct kw_value *v = row->sum_inputs;
 	struct kw_value absent;
 	kw_status status;
 
-	if (!add_inputs(s, row->sum_uses, v + KW_SUM_NR))
-		return;
 	if (kw_pass_absent(v + KW_SUM_SIGNAL, 3, &absent)) {
 		s->reason = absent.absent;
 		return;
 	}
 	if (is_alone(row, v)) {
-		add_inputs(s, row->sum_uses, v);
+		set_alone(s, row->sum_uses, v);
 		return;
 	}
+	if (!set_inputs(s, row->sum_uses, v + KW_SUM_NR))
+		return;
 	status = kw_threads_each(row->ctx, row->kernel, row->task, add_thread, s);
 	if (status && !s->reason)
 		s->reason = kw_absent_of_status(status);
@@ -194,15 +215,15 @@ static void make_sums(struct kw_row *row, struct kw_thread_sums *s)
 {
 	s->valid = true;
 	s->reason = KW_ABSENT_NONE;
-	for (unsigned int i = 0; i < KW_SUM_NR; i++)
-		s->sum[i] = 0;
 	if (row->is_thread)
-		add_inputs(s, row->sum_uses, row->sum_inputs);
+		set_inputs(s, row->sum_uses, row->sum_inputs);
 	else
-		add_process(row, s);
+		set_process(row, s);
 }
 
-bool kw_thread_sum(struct kw_row *row, enum kw_sum which, uint64_t *ret, struct kw_value *out)
+/* The first sum of a row, or one that is not there. */
+__attribute__((noinline)) static bool find_sum(struct kw_row *row, enum kw_sum which, uint64_t *ret,
+					       struct kw_value *out)
 {
 	struct kw_thread_sums *s = row->sums;
 
@@ -216,6 +237,16 @@ bool kw_thread_sum(struct kw_row *row, enum kw_sum which, uint64_t *ret, struct 
 		kw_set_absent(out, s->reason);
 		return false;
 	}
+	*ret = s->sum[which];
+	return true;
+}
+
+bool kw_thread_sum(struct kw_row *row, enum kw_sum which, uint64_t *ret, struct kw_value *out)
+{
+	const struct kw_thread_sums *s = row->sums;
+
+	if (!s->valid || s->reason || !s->present[which])
+		return find_sum(row, which, ret, out);
 	*ret = s->sum[which];
 	return true;
 }
