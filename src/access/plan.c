@@ -11,6 +11,8 @@
 #include "util/error.h"
 
 #define CACHE_LINE    64
+#define MIN_VIEWED    4
+#define VIEWED_LINES  512 /* of rows that are looked at together; twice and four times as many took as long */
 #define MAX_FLAT_TEXT 1024 /* bytes of strings in a row of a flat plan */
 
 void kw_plan_deinit(struct kw_plan *plan)
@@ -23,6 +25,7 @@ void kw_plan_deinit(struct kw_plan *plan)
 	free(plan->ranges);
 	free(plan->pointers);
 	free(plan->line);
+	free(plan->number);
 	*plan = (struct kw_plan){ 0 };
 }
 
@@ -150,37 +153,39 @@ static size_t text_size(const struct kw_plan_load *load)
 	}
 }
 
-static void add_line(struct kw_plan *plan, uint32_t node, uint64_t offset)
+static void add_line(struct kw_plan *plan, size_t first, uint64_t offset)
 {
-	for (size_t k = 0; k < plan->nr_lines; k++)
-		if (plan->line[k].node == node && plan->line[k].offset / CACHE_LINE == offset / CACHE_LINE)
+	for (size_t k = first; k < plan->nr_lines; k++)
+		if (plan->line[k] / CACHE_LINE == offset / CACHE_LINE)
 			return;
-	plan->line[plan->nr_lines++] = (struct kw_plan_line){ node, (uint32_t)offset };
+	plan->line[plan->nr_lines++] = (uint32_t)offset;
 }
 
 /* Note which cache lines of a node's object will be looked at. */
 static void add_lines_of(struct kw_plan *plan, uint32_t node)
 {
+	size_t first = plan->nr_lines;
+
 	for (size_t i = 0; i < plan->loads.nr; i++)
 		if (plan->loads.item[i].node == node)
-			add_line(plan, node, plan->loads.item[i].offset);
+			add_line(plan, first, plan->loads.item[i].offset);
 	for (uint32_t i = 0; i < plan->nodes.nr; i++)
 		if (!is_root(plan, i) && plan->nodes.item[i].parent == node)
-			add_line(plan, node, plan->nodes.item[i].hop);
+			add_line(plan, first, plan->nodes.item[i].hop);
+	plan->nodes.item[node].end_line = plan->nr_lines;
 }
 
-/* Those of the row's object and of its children. */
 static kw_status find_lines(kw_ctx *ctx, struct kw_plan *plan)
 {
+	size_t rows;
+
 	plan->line = calloc(plan->loads.nr + plan->nodes.nr + 1, sizeof(*plan->line));
 	if (!plan->line)
 		return kw_fail_nomem(ctx);
-	if (plan->nodes.nr)
-		add_lines_of(plan, 0);
-	plan->nr_root_lines = plan->nr_lines;
-	for (uint32_t i = 1; i < plan->nodes.nr; i++)
-		if (plan->nodes.item[i].parent == 0)
-			add_lines_of(plan, i);
+	for (uint32_t i = 0; i < plan->nodes.nr; i++)
+		add_lines_of(plan, i);
+	rows = VIEWED_LINES / (plan->nr_lines + 1);
+	plan->view_rows = rows < MIN_VIEWED ? MIN_VIEWED : rows > KW_PLAN_ROWS ? KW_PLAN_ROWS : rows;
 	return KW_OK;
 }
 
@@ -238,6 +243,36 @@ static bool is_flat(const struct kw_plan *plan)
 	return flat;
 }
 
+/* The numbers of most kinds of each node, as sorted; the other loads of a node follow them. */
+static bool settle_numbers(struct kw_plan *plan)
+{
+	size_t i = 0, nr = 0;
+
+	plan->number = calloc(plan->loads.nr + 1, sizeof(*plan->number));
+	for (size_t k = 0; plan->number && k < plan->nodes.nr; k++) {
+		struct kw_plan_node *n = &plan->nodes.item[k];
+		size_t *const end[] = {
+			[OP_U64] = &n->end_u64, [OP_U32] = &n->end_u32, [OP_S32] = &n->end_s32
+		};
+
+		for (size_t op = OP_U64; op <= OP_S32; op++) {
+			for (; i < n->end_load && plan->loads.item[i].op == op; i++) {
+				const struct kw_plan_load *l = &plan->loads.item[i];
+
+				plan->number[nr++] = (struct kw_plan_number){
+					.offset = (uint32_t)l->offset,
+					.place = l->slot * (uint32_t)sizeof(struct kw_value),
+					.head = l->head,
+				};
+			}
+			*end[op] = nr;
+		}
+		n->first_other = i;
+		i = n->end_load;
+	}
+	return plan->number != NULL;
+}
+
 static bool settle_loads(struct kw_plan *plan)
 {
 	size_t at = 0;
@@ -254,7 +289,7 @@ static bool settle_loads(struct kw_plan *plan)
 		l->offset -= plan->nodes.item[l->node].lo;
 		memcpy(&l->head, &(struct kw_value){ .type = l->type }, sizeof(l->head));
 	}
-	return plan->text != NULL;
+	return plan->text && settle_numbers(plan);
 }
 
 kw_status kw_plan_finish(kw_ctx *ctx, struct kw_plan *plan)

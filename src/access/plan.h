@@ -34,7 +34,17 @@ struct kw_plan_node {
 	uint64_t hop;	      /* offset of the pointer in the parent */
 	uint64_t lo, hi;      /* bytes of the object that are used */
 	size_t scratch;	      /* where a copy of the span lies among those of its row */
-	size_t end_load; /* the loads from it end before this one; they begin where those of the node before end */
+	/* What is loaded from it ends before these; each begins where that of the node before ends. */
+	size_t end_load, end_line;
+	size_t end_u64, end_u32, end_s32; /* in kw_plan.number, one behind the other */
+	size_t first_other;		  /* the first load that is not among those */
+};
+
+/* A load of one of the three kinds that most are of, with nothing but what the loop over them needs. */
+struct kw_plan_number {
+	uint32_t offset; /* from the node's lo */
+	uint32_t place;	 /* of its value, in bytes from the row's first */
+	uint64_t head;	 /* what stands before the number in it */
 };
 
 struct kw_plan_load {
@@ -58,12 +68,6 @@ struct kw_plan_object {
 	uint8_t status;	     /* kw_status of reading it */
 };
 
-/* A cache line with a value or a pointer in it, in a node whose object a pointer of the row's own leads to, or in that. */
-struct kw_plan_line {
-	uint32_t node;
-	uint32_t offset; /* from the node's span */
-};
-
 struct kw_plan {
 	struct {
 		struct kw_plan_node *item;
@@ -73,6 +77,7 @@ struct kw_plan {
 		struct kw_plan_load *item;
 		size_t nr, cap;
 	} loads;
+	struct kw_plan_number *number;
 	uint8_t *text;	  /* of the loads; of a flat plan for each of KW_PLAN_ROWS rows */
 	size_t text_size; /* of a row */
 	uint8_t *scratch; /* row_size bytes for each row: spans that are not mapped */
@@ -81,9 +86,10 @@ struct kw_plan {
 	struct kw_plan_object *row;	/* those of the row that was run or taken last */
 	struct kw_range *ranges;	/* of a fetch, and what a recheck reads */
 	uint64_t *pointers;
-	struct kw_plan_line *line; /* sorted by node */
-	size_t nr_lines, nr_root_lines;
-	bool flat;	   /* one object with all values: see kw_plan_view() */
+	uint32_t *line; /* cache lines with a value or a pointer in them: offsets in the nodes' spans, node by node */
+	size_t nr_lines;
+	size_t view_rows; /* so many rows are looked at together in mapped memory: see kw_plan_view_objects() */
+	bool flat;	  /* one object with all values: see kw_plan_view() */
 	bool doubts_zeros; /* memory that can't be had may read as zeros: see is_unshown() */
 	bool finished;
 };
@@ -125,7 +131,7 @@ kw_status kw_plan_run(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, struct k
  */
 kw_status kw_plan_fetch(kw_ctx *ctx, struct kw_plan *plan, const uint64_t *addrs, size_t nr);
 
-/** Give the values of a row that was fetched; as kw_plan_run(). */
+/** Give the values of a row that was fetched or viewed; as kw_plan_run(). */
 kw_status kw_plan_take(kw_ctx *ctx, struct kw_plan *plan, size_t row, struct kw_value *values);
 
 /** For each of the nr rows that were fetched, tell what kw_plan_changed() tells of one. */
@@ -152,8 +158,13 @@ void kw_plan_forget_root(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr)
 bool kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, const uint64_t *addrs, size_t nr,
 		  const uint8_t **ret_spans);
 
-/** Begin to fetch the objects that a row's own points to, after kw_plan_view() has given its span. */
-void kw_plan_prefetch(kw_ctx *ctx, const struct kw_plan *plan, const uint8_t *span);
+/**
+ * Find the objects of many rows in mapped memory, one object of all rows after the other, and begin to fetch what will be
+ * loaded from them. kw_plan_take() gives their values, as they are by then.
+ *
+ * @param addrs  the rows' objects, plan->view_rows at most: as many as the processor's cache has room for
+ */
+kw_status kw_plan_view_objects(kw_ctx *ctx, struct kw_plan *plan, const uint64_t *addrs, size_t nr);
 
 /**
  * Load the values of rows of a flat plan from spans that kw_plan_view() gave, as kw_plan_run(): one value of all rows

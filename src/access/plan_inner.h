@@ -28,6 +28,9 @@ static inline bool is_root(const struct kw_plan *plan, uint32_t node)
 	return plan->nodes.item[node].parent == node;
 }
 
+/** Fetch the object of node i of a row, which has an address, where it isn't at hand. */
+void kw_plan_fetch_object(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, size_t row);
+
 /** Make room for the objects of so many rows, in place of what was there. False, and nothing done, without memory. */
 bool kw_plan_make_rows(struct kw_plan *plan, size_t rows);
 
@@ -43,6 +46,25 @@ static inline uint64_t load_unsigned(const uint8_t *from, uint32_t size)
 	case 2: memcpy(&u16, from, 2); return u16;
 	default: return *from;
 	}
+}
+
+/* Find where the object of node i lies in a row; false, with a reason, when there is none. */
+static inline bool find_object(const struct kw_plan_node *n, uint32_t i, uint64_t root,
+			       struct kw_plan_object *row)
+{
+	const struct kw_plan_object *parent = &row[n->parent];
+	struct kw_plan_object *object = &row[i];
+
+	object->data = NULL;
+	object->status = KW_OK;
+	if (n->parent == i) {
+		object->address = root;
+		object->reason = 0;
+		return true;
+	}
+	object->address = parent->data ? load_unsigned(parent->data + n->hop, 8) : 0;
+	object->reason = parent->data ? (uint8_t)n->null_reason : parent->reason;
+	return object->address != 0;
 }
 
 static inline int64_t sign_extend(uint64_t value, unsigned int bits)

@@ -83,25 +83,6 @@ static bool is_unshown(kw_ctx *ctx, uint64_t addr, const uint8_t *bytes, size_t 
 	return true;
 }
 
-/* Find where the object of node i lies in a row; false, with a reason, when there is none. */
-static inline bool find_object(const struct kw_plan_node *n, uint32_t i, uint64_t root,
-			       struct kw_plan_object *row)
-{
-	const struct kw_plan_object *parent = &row[n->parent];
-	struct kw_plan_object *object = &row[i];
-
-	object->data = NULL;
-	object->status = KW_OK;
-	if (n->parent == i) {
-		object->address = root;
-		object->reason = 0;
-		return true;
-	}
-	object->address = parent->data ? load_unsigned(parent->data + n->hop, 8) : 0;
-	object->reason = parent->data ? (uint8_t)n->null_reason : parent->reason;
-	return object->address != 0;
-}
-
 /* Note what came of reading an object's span. A mapping has no unshown pages: it refuses those. */
 static void set_object(kw_ctx *ctx, const struct kw_plan *plan, uint32_t i, struct kw_plan_object *row,
 		       const uint8_t *data, bool copied, kw_status status)
@@ -118,22 +99,35 @@ static void set_object(kw_ctx *ctx, const struct kw_plan *plan, uint32_t i, stru
 	row[i].reason = (uint8_t)kw_absent_of_status(row[i].status);
 }
 
-/* Load what one object has. Most values are of three kinds, each of which comes in a row. */
-static void load_object(kw_ctx *ctx, const struct kw_plan_load *load, const struct kw_plan_load *end,
-			const uint8_t *data, struct kw_value *values)
+/* Where a number's value is put. */
+static inline struct kw_value *value_of(const struct kw_plan_number *n, struct kw_value *values)
 {
+	struct kw_value *value = (void *)((char *)values + n->place);
+
+	memcpy(value, &n->head, sizeof(n->head));
+	return value;
+}
+
+/* Load what one object has; its numbers begin with n. */
+static void load_object(kw_ctx *ctx, const struct kw_plan *plan, const struct kw_plan_node *node,
+			const struct kw_plan_number *n, const uint8_t *data, struct kw_value *values)
+{
+	const struct kw_plan_number *end = plan->number + node->end_u64;
 	int32_t s32;
 
-	for (; load < end && load->op == OP_U64; load++)
-		set_value(load, &values[load->slot], load_unsigned(data + load->offset, 8));
-	for (; load < end && load->op == OP_U32; load++)
-		set_value(load, &values[load->slot], load_unsigned(data + load->offset, 4));
-	for (; load < end && load->op == OP_S32; load++) {
-		memcpy(&s32, data + load->offset, sizeof(s32));
-		set_value(load, &values[load->slot], (uint64_t)(int64_t)s32);
+	for (; n < end; n++)
+		value_of(n, values)->u = load_unsigned(data + n->offset, 8);
+	for (end = plan->number + node->end_u32; n < end; n++)
+		value_of(n, values)->u = load_unsigned(data + n->offset, 4);
+	for (end = plan->number + node->end_s32; n < end; n++) {
+		memcpy(&s32, data + n->offset, sizeof(s32));
+		value_of(n, values)->i = s32;
 	}
-	for (; load < end; load++)
+	for (size_t i = node->first_other; i < node->end_load; i++) {
+		const struct kw_plan_load *load = &plan->loads.item[i];
+
 		run_load(ctx, load, data + load->offset, &values[load->slot]);
+	}
 }
 
 static void set_all_absent(const struct kw_plan_load *load, const struct kw_plan_load *end,
@@ -145,36 +139,38 @@ static void set_all_absent(const struct kw_plan_load *load, const struct kw_plan
 
 static kw_status load_row(kw_ctx *ctx, const struct kw_plan *plan, struct kw_value *values)
 {
+	const struct kw_plan_node *node = plan->nodes.item, *end = node + plan->nodes.nr;
+	const struct kw_plan_object *object = plan->row;
+	const struct kw_plan_number *number = plan->number;
 	const struct kw_plan_load *load = plan->loads.item;
 	kw_status status = KW_OK;
 
-	for (uint32_t i = 0; i < plan->nodes.nr; i++) {
-		const struct kw_plan_load *end = plan->loads.item + plan->nodes.item[i].end_load;
-		const struct kw_plan_object *object = &plan->row[i];
-
+	for (; node < end; node++, object++) {
 		if (object->data) {
-			load_object(ctx, load, end, object->data, values);
+			load_object(ctx, plan, node, number, object->data, values);
 		} else {
-			set_all_absent(load, end, object, values);
-			if (!status && is_root(plan, i))
+			set_all_absent(load, plan->loads.item + node->end_load, object, values);
+			if (!status && is_root(plan, (uint32_t)(node - plan->nodes.item)))
 				status = object->status;
 		}
-		load = end;
+		load = plan->loads.item + node->end_load;
+		number = plan->number + node->end_s32;
 	}
 	return status;
 }
 
-/* Fetch one object, where it isn't at hand. */
-static void fetch_object(kw_ctx *ctx, struct kw_plan *plan, uint32_t i)
+void kw_plan_fetch_object(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, size_t row)
 {
 	const struct kw_plan_node *n = &plan->nodes.item[i];
+	struct kw_plan_object *objects = plan->objects + row * plan->nodes.nr;
+	uint8_t *scratch = plan->scratch + row * plan->row_size + n->scratch;
 	const uint8_t *data = NULL;
 	kw_status status = KW_ABSENT;
 	uint64_t first;
 
-	if (!__builtin_add_overflow(plan->row[i].address, n->lo, &first))
-		data = kw_fetch(ctx, first, n->hi - n->lo, plan->scratch + n->scratch, &status);
-	set_object(ctx, plan, i, plan->row, data, data == plan->scratch + n->scratch, status);
+	if (!__builtin_add_overflow(objects[i].address, n->lo, &first))
+		data = kw_fetch(ctx, first, n->hi - n->lo, scratch, &status);
+	set_object(ctx, plan, i, objects, data, data == scratch, status);
 }
 
 static kw_status run_once(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, struct kw_value *values)
@@ -189,7 +185,7 @@ static kw_status run_once(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, stru
 		if (plain)
 			object->data = kw_view_at_hand(ctx, object->address + n->lo, n->hi - n->lo);
 		if (!object->data)
-			fetch_object(ctx, plan, i);
+			kw_plan_fetch_object(ctx, plan, i, 0);
 	}
 	return load_row(ctx, plan, values);
 }

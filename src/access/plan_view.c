@@ -2,12 +2,20 @@
 /* Plans of mapped memory: beginning to fetch what many rows need, and loading flat rows a value at a time. */
 #include "access/plan_inner.h"
 #include "memory/view.h"
+#include "util/error.h"
+
+/* Begin to fetch what will be loaded from the object of a node; the node's lines begin with `line`. */
+static inline void prefetch_lines(const struct kw_plan *plan, const struct kw_plan_node *n,
+				  const uint32_t *line, const uint8_t *data)
+{
+	for (const uint32_t *end = plan->line + n->end_line; line < end; line++)
+		__builtin_prefetch(data + *line);
+}
 
 bool kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, const uint64_t *addrs, size_t nr,
 		  const uint8_t **ret_spans)
 {
 	const struct kw_plan_node *root = &plan->nodes.item[0];
-	const struct kw_plan_line *line, *end = plan->line + plan->nr_root_lines;
 	struct kw_window window;
 	bool all = true;
 
@@ -17,31 +25,51 @@ bool kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, const uint64_t *addrs
 	for (size_t i = 0; i < nr; i++) {
 		const uint8_t *span = kw_window_view(ctx, &window, addrs[i] + root->lo);
 
-		for (line = plan->line; span && line < end; line++)
-			__builtin_prefetch(span + line->offset);
+		if (span)
+			prefetch_lines(plan, root, plan->line, span);
 		ret_spans[i] = span;
 		all &= span != NULL;
 	}
 	return all;
 }
 
-void kw_plan_prefetch(kw_ctx *ctx, const struct kw_plan *plan, const uint8_t *span)
+/* Objects of one node mostly lie in the same segment. NULL where none is mapped. */
+static inline const uint8_t *view_object(kw_ctx *ctx, struct kw_window *window, uint64_t addr, size_t len)
 {
-	const struct kw_plan_line *line = plan->line + plan->nr_root_lines,
-				  *end = plan->line + plan->nr_lines;
-	const uint8_t *object = NULL;
-	uint32_t node = 0;
+	if (__builtin_expect(addr - window->start >= window->nr, 0))
+		*window = kw_window_open(ctx, addr, len);
+	return window->nr ? kw_window_view(ctx, window, addr) : NULL;
+}
 
-	for (; line < end; line++) {
-		if (line->node != node) {
-			const struct kw_plan_node *n = &plan->nodes.item[node = line->node];
-			uint64_t addr = load_unsigned(span + n->hop, 8);
+/* Find one node's object in all rows. */
+static void view_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, const uint64_t *addrs, size_t nr)
+{
+	const struct kw_plan_node *n = &plan->nodes.item[i];
+	const uint32_t *line = plan->line + (i ? n[-1].end_line : 0);
+	struct kw_plan_object *row = plan->objects;
+	struct kw_window window = { 0 };
 
-			object = addr ? kw_view_near(ctx, addr + n->lo, n->hi - n->lo) : NULL;
+	for (size_t r = 0; r < nr; r++, row += plan->nodes.nr) {
+		if (!find_object(n, i, addrs[r], row))
+			continue;
+		if (!kw_views_are_copies(ctx))
+			row[i].data = view_object(ctx, &window, row[i].address + n->lo, n->hi - n->lo);
+		if (!row[i].data) {
+			kw_plan_fetch_object(ctx, plan, i, r);
+			window.nr = 0;
 		}
-		if (object)
-			__builtin_prefetch(object + line->offset);
+		if (row[i].data)
+			prefetch_lines(plan, n, line, row[i].data);
 	}
+}
+
+kw_status kw_plan_view_objects(kw_ctx *ctx, struct kw_plan *plan, const uint64_t *addrs, size_t nr)
+{
+	if (plan->rows < plan->view_rows && !kw_plan_make_rows(plan, plan->view_rows))
+		return kw_fail_nomem(ctx);
+	for (uint32_t i = 0; i < plan->nodes.nr; i++)
+		view_node(ctx, plan, i, addrs, nr);
+	return KW_OK;
 }
 
 /* Load one value of all rows. The two kinds that most rows have are loaded without asking again which they are. */

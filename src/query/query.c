@@ -352,16 +352,22 @@ static kw_status build_keys(kw_query *q)
 	return status ? status : kw_stage_finish(q->ctx, &q->root, &q->keys, &q->slots);
 }
 
+static bool is_plain(const kw_query *q)
+{
+	return !q->root.source->walk && !q->threads && !kw_query_is_ordered(q) && !q->selects_users &&
+	       !q->selects_names && !q->condition.expr;
+}
+
 /* Rows that are nothing but values of the task itself need no more than loading them, and a look at its struct pid. */
 static bool is_flat(const kw_query *q)
 {
-	return !q->root.source->walk && !q->threads && !kw_query_is_ordered(q) && !q->selects_users &&
-	       !q->selects_names && !q->condition.expr && q->show.plan.flat && !q->show.computed.nr &&
+	return q->is_plain && q->show.plan.flat && !q->show.computed.nr && !q->show.of_mm.nr &&
 	       !q->show.constants.nr && !q->show.makings.nr && !q->show.readings.nr;
 }
 
 static kw_status make_values(kw_query *q)
 {
+	q->is_plain = is_plain(q);
 	q->is_flat = is_flat(q);
 	q->shown = calloc(q->columns.nr, sizeof(*q->shown));
 	q->slots.values =

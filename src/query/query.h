@@ -51,7 +51,9 @@ struct pending {
 struct batch {
 	const struct kw_stage *stage; /* NULL: none */
 	struct kw_task_ref refs[KW_PLAN_ROWS];
-	size_t nr, next;	    /* the next that will be asked for, or one after it */
+	size_t nr, next; /* the next that will be asked for, or one after it */
+	bool is_viewed;	 /* not copied, but found in mapped memory: values are those of when they are taken */
+	uint64_t faults; /* of the mapping, before it was looked at */
 	bool is_good[KW_PLAN_ROWS]; /* nothing had changed when all was copied */
 };
 
@@ -78,7 +80,8 @@ struct kw_query {
 	const struct kw_kernel *kernel;
 	struct kw_root root;
 	bool threads, forest;
-	bool is_flat; /* all that is asked for lies in the task itself: rows are loaded a batch at a time */
+	bool is_plain; /* rows are shown as they are found: none is selected, none is kept for later */
+	bool is_flat; /* so it is, and all that is asked for lies in the task itself: rows are loaded a batch at a time */
 	uint64_t limit;
 	struct names text; /* everything cut from the options */
 	struct bindings columns;

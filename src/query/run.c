@@ -65,6 +65,7 @@ static void fetch_batch(kw_query *q, struct kw_stage *stage, size_t nr)
 	batch->stage = stage;
 	batch->nr = nr;
 	batch->next = 0;
+	batch->is_viewed = false;
 	memset(batch->is_good, true, nr);
 	if (!q->kernel->is_live)
 		return;
@@ -74,7 +75,51 @@ static void fetch_batch(kw_query *q, struct kw_stage *stage, size_t nr)
 		batch->is_good[i] = is_listed[i] && !is_changed[i];
 }
 
-/* Give a row that was fetched; false when it has to be run by itself. */
+/* Find the objects that a stage needs of many tasks in mapped memory. */
+static void view_batch(kw_query *q, struct kw_stage *stage, const struct kw_task_ref *refs, size_t nr)
+{
+	struct batch *batch = &q->batch;
+	uint64_t tasks[KW_PLAN_ROWS];
+
+	batch->stage = NULL;
+	for (size_t i = 0; i < nr; i++) {
+		batch->refs[i] = refs[i];
+		batch->is_good[i] = true;
+		tasks[i] = refs[i].task;
+	}
+	batch->faults = kw_fault_count(q->ctx);
+	if (kw_plan_view_objects(q->ctx, &stage->plan, tasks, nr) != KW_OK) {
+		q->failed = q->stop = true;
+		return;
+	}
+	batch->stage = stage;
+	batch->nr = nr;
+	batch->next = 0;
+	batch->is_viewed = true;
+}
+
+/* kw_task_is_listed() of a task whose struct pid is mapped. */
+static bool is_still_listed(const kw_query *q, const struct kw_task_ref *ref)
+{
+	uint64_t first;
+
+	if (!ref->listed)
+		return kw_task_is_listed(q->ctx, q->kernel, ref);
+	memcpy(&first, ref->listed, sizeof(first));
+	return first == ref->task + q->kernel->task.pid_links;
+}
+
+/* Whether what was taken of a row that was viewed is its task's own, and not a failed page's zeros. */
+static bool was_its_own(kw_query *q, const struct kw_stage *stage, const struct kw_task_ref *ref)
+{
+	/* Asked once all values are copied: then they were this task's. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (kw_faults_now(q->ctx) != q->batch.faults)
+		return false;
+	return !q->kernel->is_live || (is_still_listed(q, ref) && !kw_plan_changed(q->ctx, &stage->plan));
+}
+
+/* Give a row that was fetched or viewed; false when it has to be run by itself. */
 static bool take_fetched(kw_query *q, struct kw_stage *stage, const struct kw_task_ref *ref,
 			 const struct kw_value *pid, kw_status *status)
 {
@@ -90,7 +135,8 @@ static bool take_fetched(kw_query *q, struct kw_stage *stage, const struct kw_ta
 	batch->next = i + 1;
 	begin_row(q, ref);
 	*status = kw_stage_take(stage, &q->row, i, q->slots.values);
-	return !*status && (!pid || is_task_of(pid, ref));
+	return !*status && (!pid || is_task_of(pid, ref)) &&
+	       (!batch->is_viewed || was_its_own(q, stage, ref));
 }
 
 /*
@@ -149,12 +195,13 @@ static kw_status damage_of(const struct kw_value *value)
 
 kw_status kw_damage_among(const struct kw_value *values, size_t nr)
 {
-	kw_status status = KW_OK;
+	for (const struct kw_value *end = values + nr; values < end; values++) {
+		kw_status status = values->type == KW_VAL_ABSENT ? damage_of(values) : KW_OK;
 
-	for (size_t i = 0; i < nr && !status; i++)
-		if (values[i].type == KW_VAL_ABSENT)
-			status = damage_of(&values[i]);
-	return status;
+		if (__builtin_expect(status != KW_OK, 0))
+			return status;
+	}
+	return KW_OK;
 }
 
 static bool matches_name(const kw_query *q, const struct kw_value *comm)
@@ -404,17 +451,6 @@ static struct kw_stage *first_stage(kw_query *q)
 	return kw_query_is_ordered(q) ? &q->keys : &q->show;
 }
 
-/* kw_task_is_listed() of a task whose struct pid is mapped. */
-static bool is_still_listed(const kw_query *q, const struct kw_task_ref *ref)
-{
-	uint64_t first;
-
-	if (!ref->listed)
-		return kw_task_is_listed(q->ctx, q->kernel, ref);
-	memcpy(&first, ref->listed, sizeof(first));
-	return first == ref->task + q->kernel->task.pid_links;
-}
-
 /*
  * Load a batch of rows and hand them out; those about which anything is not as usual are taken one by one. False, and
  * nothing has been done, when a page failed meanwhile, which reads as zeros.
@@ -460,27 +496,62 @@ static void copy_batch(kw_query *q, const struct kw_task_ref *refs, unsigned int
 	q->batch.stage = NULL;
 }
 
+/* Show rows that were viewed; those about which anything is not as usual are taken one by one. */
+static void show_viewed(kw_query *q, const struct kw_task_ref *refs, unsigned int nr)
+{
+	const struct kw_value *values = q->slots.values;
+	struct kw_row_identity id = { 0 };
+	kw_status status;
+
+	for (unsigned int i = 0; i < nr && !q->stop; i++) {
+		if (!take_fetched(q, &q->show, &refs[i], &values[q->check_pid], &status)) {
+			take_process(q, &refs[i]);
+			continue;
+		}
+		status = kw_damage_among(values, q->columns.nr);
+		if (status)
+			kw_query_damage(q, status);
+		id.pid = id.tid = refs[i].pid;
+		id.address = refs[i].task;
+		kw_query_hand_out(q, values, &id);
+		if (q->limit && q->counts.rows == q->limit)
+			q->stop = true;
+	}
+}
+
+static void view_and_take(kw_query *q, const struct kw_task_ref *refs, unsigned int nr)
+{
+	struct kw_stage *stage = first_stage(q);
+	unsigned int most = (unsigned int)stage->plan.view_rows, some;
+
+	for (unsigned int i = 0; i < nr && !q->stop; i += some) {
+		some = nr - i < most ? nr - i : most;
+		view_batch(q, stage, refs + i, some);
+		if (q->is_plain && !q->stop) {
+			show_viewed(q, refs + i, some);
+			continue;
+		}
+		/* Threads are found one by one: their leaders' objects are on their way, no more. */
+		if (q->threads && stage != &q->select)
+			q->batch.stage = NULL;
+		for (unsigned int k = i; k < i + some && !q->stop; k++)
+			take_process(q, &refs[k]);
+	}
+	q->batch.stage = NULL;
+}
+
 /* The objects of a batch do not depend on each other: all are on their way before the first is looked at. */
 static void look_at_batch(kw_query *q, const struct kw_task_ref *refs, unsigned int nr)
 {
-	const struct kw_plan *plan = &first_stage(q)->plan;
 	const uint8_t *span[KW_TASK_BATCH];
 	uint64_t faults = kw_fault_count(q->ctx), tasks[KW_TASK_BATCH];
 	bool all;
 
 	for (unsigned int i = 0; i < nr; i++)
 		tasks[i] = refs[i].task;
-	all = kw_plan_view(q->ctx, plan, tasks, nr, span);
-	if (q->is_flat) {
-		if (all && show_batch(q, refs, nr, span, faults))
-			return;
-	} else {
-		for (unsigned int i = 0; i < nr; i++)
-			if (span[i])
-				kw_plan_prefetch(q->ctx, plan, span[i]);
-	}
-	for (unsigned int i = 0; i < nr && !q->stop; i++)
-		take_process(q, &refs[i]);
+	all = kw_plan_view(q->ctx, &first_stage(q)->plan, tasks, nr, span);
+	if (!q->is_flat || !all || !show_batch(q, refs, nr, span, faults))
+		view_and_take(q, refs, nr);
 }
 
 static kw_status walk_all(kw_query *q)
@@ -565,10 +636,19 @@ static kw_status say_damage(kw_query *q)
 		       kw_absent_text(kw_absent_of_status(q->damage)));
 }
 
+static void begin_stages(kw_query *q)
+{
+	const struct kw_stage *stages[] = { &q->select, &q->where, &q->keys, &q->show };
+
+	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
+		kw_stage_begin(stages[i], q->slots.values);
+}
+
 kw_status kw_query_scan(kw_query *q)
 {
 	kw_status status = KW_OK;
 
+	begin_stages(q);
 	q->row.run++;
 	q->row.clock = NULL;
 	if ((q->show.uses | q->keys.uses | q->where.uses) & KW_USES_CLOCK) {

@@ -21,6 +21,7 @@ void kw_stage_deinit(struct kw_stage *stage)
 	free(stage->makings.item);
 	kw_arena_free(&stage->scratch);
 	free(stage->computed.item);
+	free(stage->of_mm.item);
 	free(stage->constants.item);
 	for (size_t i = 0; i < stage->readings.nr; i++)
 		free(stage->readings.item[i].values);
@@ -148,31 +149,58 @@ static kw_status add_need(kw_ctx *ctx, const struct kw_root *root, struct kw_sta
 	return kw_array_push(&stage->constants, missing) ? KW_OK : kw_fail_nomem(ctx);
 }
 
+static bool have_same_needs(const struct kw_field_def *one, const struct kw_field_def *other)
+{
+	for (size_t i = 0; i < KW_FIELD_MAX_NEEDS; i++) {
+		if (!one->needs[i] || !other->needs[i])
+			return one->needs[i] == other->needs[i];
+		if (strcmp(one->needs[i], other->needs[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* The first of the needs of a field, where another has the very same ones. */
+static bool find_needs(const struct kw_stage_items *items, const struct kw_field_def *def, uint32_t *ret_in)
+{
+	for (size_t i = 0; i < items->nr; i++) {
+		if (!items->item[i].def || !have_same_needs(items->item[i].def, def))
+			continue;
+		*ret_in = items->item[i].in;
+		return true;
+	}
+	return false;
+}
+
+static kw_status add_needs(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
+			   struct kw_slots *slots, const struct kw_field_def *def, uint32_t *ret_in)
+{
+	kw_status status = KW_OK;
+
+	if (find_needs(&stage->computed, def, ret_in) || find_needs(&stage->of_mm, def, ret_in))
+		return KW_OK;
+	*ret_in = slots->nr;
+	for (size_t i = 0; !status && i < KW_FIELD_MAX_NEEDS && def->needs[i]; i++)
+		status = add_need(ctx, root, stage, def->needs[i], slots->nr++);
+	return status;
+}
+
 static kw_status add_computed(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
 			      struct kw_slots *slots, const struct kw_field_def *def, uint32_t out)
 {
-	struct kw_stage_item item = {
-		.def = def,
-		.compute = def->compute,
-		.uses_mm = def->uses & KW_USES_MM,
-		.in = slots->nr,
-		.out = out,
-	};
+	struct kw_stage_items *items = def->uses & KW_USES_MM ? &stage->of_mm : &stage->computed;
+	struct kw_stage_item item = { .def = def, .compute = def->compute, .out = out };
+	kw_status status = add_needs(ctx, root, stage, slots, def, &item.in);
 
-	for (size_t i = 0; i < KW_FIELD_MAX_NEEDS && def->needs[i]; i++) {
-		kw_status status = add_need(ctx, root, stage, def->needs[i], slots->nr++);
-
-		if (status)
-			return status;
-	}
+	if (status)
+		return status;
 	if (def->uses & NEEDS_FLAGS && !(stage->uses & NEEDS_FLAGS)) {
-		kw_status status = add_need(ctx, root, stage, "flags", stage->flags_slot = slots->nr++);
-
+		status = add_need(ctx, root, stage, "flags", stage->flags_slot = slots->nr++);
 		if (status)
 			return status;
 	}
 	stage->uses |= def->uses;
-	return kw_array_push(&stage->computed, item) ? KW_OK : kw_fail_nomem(ctx);
+	return kw_array_push(items, item) ? KW_OK : kw_fail_nomem(ctx);
 }
 
 static kw_status find_reading(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
@@ -359,19 +387,35 @@ static void read_groups(struct kw_stage *stage, struct kw_row *row, struct kw_va
 	}
 }
 
-static void compute_field(struct kw_row *row, const struct kw_stage_item *item, struct kw_value *values)
+static void compute_fields(struct kw_row *row, const struct kw_stage_items *items, struct kw_value *values)
 {
-	const struct kw_value *in = &values[item->in];
-	struct kw_value *out = &values[item->out];
+	const struct kw_stage_item *item = items->item, *end = item + items->nr;
 
-	if (item->uses_mm && row->flags & KW_PF_KTHREAD)
-		kw_set_absent(out, KW_ABSENT_NO_MM);
-	else if (item->compute)
-		item->compute(row, in, out);
-	else if (item->def)
-		*out = *in;
-	else
-		kw_name_enumerator(row->ctx, item->enumeration, out);
+	for (; item < end; item++) {
+		if (item->compute)
+			item->compute(row, &values[item->in], &values[item->out]);
+		else if (item->def)
+			values[item->out] = values[item->in];
+		else
+			kw_name_enumerator(row->ctx, item->enumeration, &values[item->out]);
+	}
+}
+
+static void set_flags(const struct kw_stage *stage, struct kw_row *row, const struct kw_value *values)
+{
+	const struct kw_value *flags = &values[stage->flags_slot];
+
+	row->flags = flags->type == KW_VAL_ABSENT ? 0 : (uint32_t)flags->u;
+}
+
+static void compute_of_mm(struct kw_row *row, const struct kw_stage_items *items, struct kw_value *values)
+{
+	if (!(row->flags & KW_PF_KTHREAD)) {
+		compute_fields(row, items, values);
+		return;
+	}
+	for (size_t i = 0; i < items->nr; i++)
+		kw_set_absent(&values[items->item[i].out], KW_ABSENT_NO_MM);
 }
 
 static void make(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
@@ -392,19 +436,23 @@ static void make(struct kw_stage *stage, struct kw_row *row, struct kw_value *va
 static void compute(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
 {
 	stage->rows++;
-	read_groups(stage, row, values);
-	for (size_t i = 0; i < stage->constants.nr; i++)
-		values[stage->constants.item[i].slot] = stage->constants.item[i].value;
+	if (stage->readings.nr)
+		read_groups(stage, row, values);
 	if (stage->uses & NEEDS_FLAGS)
-		row->flags = values[stage->flags_slot].type == KW_VAL_ABSENT
-				     ? 0
-				     : (uint32_t)values[stage->flags_slot].u;
+		set_flags(stage, row, values);
 	row->sum_inputs = &values[stage->sums_slot];
 	row->sum_uses = stage->uses;
-	for (size_t i = 0; i < stage->computed.nr; i++)
-		compute_field(row, &stage->computed.item[i], values);
+	compute_fields(row, &stage->computed, values);
+	if (stage->of_mm.nr)
+		compute_of_mm(row, &stage->of_mm, values);
 	if (stage->makings.nr)
 		make(stage, row, values);
+}
+
+void kw_stage_begin(const struct kw_stage *stage, struct kw_value *values)
+{
+	for (size_t i = 0; i < stage->constants.nr; i++)
+		values[stage->constants.item[i].slot] = stage->constants.item[i].value;
 }
 
 kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)

@@ -39,12 +39,15 @@ struct kw_slots {
 
 struct kw_stage_item {
 	const struct kw_field_def *def;
-	void (*compute)(struct kw_row *row, const struct kw_value *in,
-			struct kw_value *out); /* of def, or NULL */
-	bool uses_mm;			       /* so does def */
-	const struct kw_type *enumeration;     /* of a raw path to an enum, else NULL */
-	uint32_t in;			       /* first of its needs, for compute() */
+	void (*compute)(struct kw_row *row, const struct kw_value *in, struct kw_value *out); /* or NULL */
+	const struct kw_type *enumeration; /* of a raw path to an enum; compute and def are NULL */
+	uint32_t in;			   /* first of its needs, for compute() */
 	uint32_t out;
+};
+
+struct kw_stage_items {
+	struct kw_stage_item *item;
+	size_t nr, cap;
 };
 
 /** A group of fields that are read together, and the values it gave for the row. */
@@ -89,11 +92,8 @@ struct kw_stage {
 		struct kw_making *item;
 		size_t nr, cap;
 	} makings;
-	struct kw_arena scratch; /* texts of the expressions: until the next row */
-	struct {
-		struct kw_stage_item *item;
-		size_t nr, cap;
-	} computed;
+	struct kw_arena scratch;	       /* texts of the expressions: until the next row */
+	struct kw_stage_items computed, of_mm; /* of_mm: absent for a kernel thread */
 	struct {
 		struct kw_constant *item;
 		size_t nr, cap;
@@ -129,6 +129,9 @@ kw_status kw_stage_add_path(kw_ctx *ctx, const struct kw_root *root, struct kw_s
 /** Add what the fields use beside their paths, and lay the plan out: no more columns after this. */
 kw_status kw_stage_finish(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
 			  struct kw_slots *slots);
+
+/** Set what is the same in all rows: before the first one of a run. */
+void kw_stage_begin(const struct kw_stage *stage, struct kw_value *values);
 
 /** Fetch and compute the columns of one row. Returns the state of the memory of the row's object. */
 kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_value *values);

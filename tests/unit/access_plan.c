@@ -438,14 +438,38 @@ Test(access_plan, hints_about_nothing_are_harmless)
 	cr_expect_null(view(0));
 	cr_expect_null(view(UINT64_MAX));
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		const uint8_t *span;
-
 		kernel_set(g.k, thing, "thing.next", places[i]);
-		span = view(thing);
-		cr_assert_not_null(span);
-		kw_plan_prefetch(g.ctx, &plan, span);
+		cr_assert_not_null(view(thing));
 	}
 	kw_plan_forget(g.ctx, &plan);
+}
+
+/* What is viewed together is what is run one by one: values, and why there is none. */
+Test(access_plan, objects_that_are_viewed_give_what_is_run)
+{
+	static const uint64_t places[] = { 0, 0xdead000000000122, UINT64_MAX - 40, KERNEL_DIRECT - 8 };
+	struct kw_value run[4], taken[4];
+	uint64_t rows[2] = { thing, thing };
+
+	kernel_set(g.k, thing, "thing.number", 42);
+	given_open(&g, KERNEL_RAM_LIVE);
+	make_plan("struct thing", "next.number,next.last,next.next.text,number");
+	for (size_t i = 0; i <= ARRAY_SIZE(places); i++) {
+		kernel_set(g.k, thing, "thing.next", i < ARRAY_SIZE(places) ? places[i] : thing);
+		cr_assert_eq(kw_plan_run(g.ctx, &plan, thing, run), KW_OK);
+		cr_assert_eq(kw_plan_view_objects(g.ctx, &plan, rows, ARRAY_SIZE(rows)), KW_OK);
+		for (size_t row = 0; row < ARRAY_SIZE(rows); row++) {
+			cr_assert_eq(kw_plan_take(g.ctx, &plan, row, taken), KW_OK);
+			for (size_t k = 0; k < ARRAY_SIZE(run); k++) {
+				cr_expect_eq(taken[k].type, run[k].type, "place %zu, value %zu", i, k);
+				cr_expect_eq(taken[k].absent, run[k].absent);
+				cr_expect(taken[k].type == KW_VAL_STRING || taken[k].u == run[k].u);
+			}
+		}
+		cr_expect_not(kw_plan_changed(g.ctx, &plan));
+	}
+	kernel_set(g.k, thing, "thing.next", 0);
+	cr_expect(kw_plan_changed(g.ctx, &plan));
 }
 
 Test(access_plan, a_flat_plan_loads_from_its_view_what_it_runs)
