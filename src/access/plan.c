@@ -77,7 +77,7 @@ static struct kw_plan_load load_of(kw_ctx *ctx, const struct kw_path *path, uint
 		.slot = slot,
 		.size = (uint32_t)path->size,
 		.load = (uint8_t)path->load,
-		.type = (uint8_t)kw_path_value_type(ctx, path),
+		.type = path->load == KW_LOAD_OBJECT ? KW_VAL_BYTES : (uint8_t)kw_path_value_type(ctx, path),
 		.shift = path->shift,
 		.bits = path->bits,
 		.offset = path->offset,
@@ -91,7 +91,7 @@ kw_status kw_plan_add(kw_ctx *ctx, struct kw_plan *plan, const struct kw_path *p
 	uint64_t hop = 0;
 	struct kw_plan_load load;
 
-	if (path->load == KW_LOAD_OBJECT || path->size > KW_PLAN_MAX_SPAN)
+	if (!path->size || path->size > KW_PLAN_MAX_SPAN)
 		return kw_fail(ctx, KW_INVALID,
 			       "is a structure or an array, not a value: name a member of it");
 	for (uint32_t i = 0; i <= path->nr_hops; i++) {
@@ -139,6 +139,7 @@ static enum op find_op(const struct kw_plan_load *load)
 	case KW_LOAD_SIGNED_BITS: return OP_SIGNED_BITS;
 	case KW_LOAD_CHARS: return load->size == 16 ? OP_CHARS16 : OP_TEXT;
 	case KW_LOAD_STRING: return OP_STRING;
+	case KW_LOAD_OBJECT: return OP_IN_PLACE;
 	default: return OP_TEXT;
 	}
 }

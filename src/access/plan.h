@@ -100,7 +100,10 @@ void kw_plan_deinit(struct kw_plan *plan);
 /**
  * Add a path from the row's object; its value goes to values[slot] of kw_plan_run().
  *
- * @return KW_OK; KW_INVALID for a path that gives no value (KW_LOAD_OBJECT); KW_NOMEM
+ * A path to a structure or an array (KW_LOAD_OBJECT) gives its bytes in place, as KW_VAL_BYTES: they may change where the
+ * memory does, and a page of a mapping that fails reads as zeros.
+ *
+ * @return KW_OK; KW_INVALID for an object that is empty or too long; KW_NOMEM
  */
 kw_status kw_plan_add(kw_ctx *ctx, struct kw_plan *plan, const struct kw_path *path, uint32_t slot);
 

@@ -20,6 +20,7 @@ enum op {
 	OP_SIGNED_BITS,
 	OP_CHARS16,
 	OP_TEXT,
+	OP_IN_PLACE,
 	OP_STRING
 };
 
@@ -142,6 +143,10 @@ static inline void load_fixed(const struct kw_plan_load *load, const uint8_t *fr
 	case OP_BITS: set_value(load, value, bits_of(load, from)); return;
 	case OP_SIGNED_BITS:
 		set_value(load, value, (uint64_t)sign_extend(bits_of(load, from), load->bits));
+		return;
+	case OP_IN_PLACE:
+		set_value(load, value, (uint64_t)(uintptr_t)from);
+		value->len = load->size;
 		return;
 	case OP_CHARS16: load_chars16(load, from, text, value); return;
 	default: load_text(load, from, text, value);

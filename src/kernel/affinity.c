@@ -14,19 +14,12 @@
 
 #include "kernel/field_table.h"
 #include "kernel/symbol_value.h"
-#include "memory/memory.h"
 #include "type/types.h"
 #include "util/error.h"
 #include "util/strbuf.h"
 
 #define MAX_WORDS (KW_MAX_CPUS / 64)
 #define NR_KEPT	  16
-
-/* One of the two masks of a task_struct. */
-struct place {
-	uint64_t offset;
-	uint32_t bits; /* that are shown; 0: not known */
-};
 
 struct kept_text {
 	char *str;
@@ -37,7 +30,7 @@ struct kept_text {
 };
 
 struct masks {
-	struct place cpus, mems;
+	uint32_t cpus_bits, mems_bits; /* that are shown; 0: not known */
 	struct kept_text kept[NR_KEPT];
 	unsigned int nr;
 };
@@ -54,7 +47,7 @@ static uint32_t capacity(kw_ctx *ctx, const struct kw_member *member)
  * /proc shows nr_cpu_ids bits of the first, MAX_NUMNODES of the second; since 7.3 nr_node_ids, which can't be seen in a
  * structure: the series of that release that made task_struct.real_fs is taken for it.
  */
-static void find_places(kw_ctx *ctx, const struct kw_kernel *kernel, struct masks *m)
+static void find_bits(kw_ctx *ctx, const struct kw_kernel *kernel, struct masks *m)
 {
 	struct kw_member member;
 	uint64_t nodes;
@@ -62,14 +55,13 @@ static void find_places(kw_ctx *ctx, const struct kw_kernel *kernel, struct mask
 	if (kw_type_offset(ctx, "task_struct", "cpus_mask", &member) == KW_OK) {
 		uint32_t bits = capacity(ctx, &member);
 
-		m->cpus = (struct place){ member.bit_offset / 8,
-					  kernel->nr_cpus < bits ? kernel->nr_cpus : bits };
+		m->cpus_bits = kernel->nr_cpus < bits ? kernel->nr_cpus : bits;
 	}
 	if (kw_type_offset(ctx, "task_struct", "mems_allowed", &member) == KW_OK) {
-		m->mems = (struct place){ member.bit_offset / 8, capacity(ctx, &member) };
+		m->mems_bits = capacity(ctx, &member);
 		if (kw_type_offset(ctx, "task_struct", "real_fs", &member) == KW_OK &&
-		    kw_symbol_value(ctx, "nr_node_ids", 4, &nodes) == KW_OK && nodes && nodes < m->mems.bits)
-			m->mems.bits = (uint32_t)nodes;
+		    kw_symbol_value(ctx, "nr_node_ids", 4, &nodes) == KW_OK && nodes && nodes < m->mems_bits)
+			m->mems_bits = (uint32_t)nodes;
 	}
 	kw_clear_error(ctx);
 }
@@ -79,7 +71,7 @@ static void *make_masks(struct kw_row *row)
 	struct masks *m = calloc(1, sizeof(*m));
 
 	if (m)
-		find_places(row->ctx, row->kernel, m);
+		find_bits(row->ctx, row->kernel, m);
 	return m;
 }
 
@@ -151,39 +143,26 @@ static void keep(struct masks *m, struct kw_strbuf *sb, const uint64_t *word, ui
 	memcpy(k->word, word, (bits + 63) / 64 * 8);
 }
 
-/* Read the words behind the first. */
-static kw_status read_words(struct kw_row *row, const struct place *place, uint64_t first, uint64_t *word)
-{
-	uint32_t nr = (place->bits + 63) / 64;
-
-	word[0] = first;
-	return nr > 1 ? kw_read(row->ctx, row->task + place->offset + 8, word + 1, (nr - 1) * 8) : KW_OK;
-}
-
-static void show(struct kw_row *row, struct masks *m, const struct place *place, bool list, uint64_t first,
+static void show(struct kw_row *row, struct masks *m, uint32_t bits, bool list, const char *mask,
 		 struct kw_value *out)
 {
 	uint64_t word[MAX_WORDS];
 	const struct kept_text *k;
-	kw_status status = read_words(row, place, first, word);
 
-	if (status) {
-		kw_set_absent(out, kw_absent_of_status(status));
-		return;
-	}
-	k = find_kept(m, word, place->bits, list);
+	memcpy(word, mask, (bits + 63) / 64 * 8);
+	k = find_kept(m, word, bits, list);
 	if (k) {
 		kw_row_put(row, out, k->str, k->len);
 	} else {
 		struct kw_strbuf sb = { 0 };
 
 		if (list)
-			write_list(&sb, word, place->bits);
+			write_list(&sb, word, bits);
 		else
-			write_mask(&sb, word, place->bits);
+			write_mask(&sb, word, bits);
 		kw_row_put(row, out, sb.str, sb.len);
 		if (!sb.failed)
-			keep(m, &sb, word, place->bits, list);
+			keep(m, &sb, word, bits, list);
 		kw_strbuf_free(&sb);
 	}
 }
@@ -192,14 +171,14 @@ static void show_mask(struct kw_row *row, const struct kw_value *in, struct kw_v
 		      bool list)
 {
 	struct masks *m = kw_row_keep(row, KW_KEEP_MASKS, make_masks, free_masks);
-	const struct place *place = m && mems ? &m->mems : m ? &m->cpus : NULL;
+	uint32_t bits = !m ? 0 : mems ? m->mems_bits : m->cpus_bits;
 
 	if (kw_pass_absent(in, 1, out))
 		return;
-	if (!place || !place->bits)
+	if (!bits || bits > in[0].len * 8)
 		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
 	else
-		show(row, m, place, list, in[0].u, out);
+		show(row, m, bits, list, in[0].str, out);
 }
 
 static void cpus_mask(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
@@ -227,22 +206,22 @@ static void mems_list(struct kw_row *row, const struct kw_value *in, struct kw_v
 static const struct kw_field_def fields[] = {
 	{ { "cpus_allowed", "CPUS", "Cpus_allowed", STRING, "CPUs it may run on, as a mask",
 	    "task_struct.cpus_mask" },
-	  { "cpus_mask.bits[0]" },
+	  { "cpus_mask.bits" },
 	  cpus_mask,
 	  0 },
 	{ { "cpus_allowed_list", "CPULIST", "Cpus_allowed_list", STRING, "CPUs it may run on",
 	    "task_struct.cpus_mask" },
-	  { "cpus_mask.bits[0]" },
+	  { "cpus_mask.bits" },
 	  cpus_list,
 	  0 },
 	{ { "mems_allowed", "MEMS", "Mems_allowed", STRING, "memory nodes it may use, as a mask",
 	    "task_struct.mems_allowed" },
-	  { "mems_allowed.bits[0]" },
+	  { "mems_allowed.bits" },
 	  mems_mask,
 	  0 },
 	{ { "mems_allowed_list", "MEMLIST", "Mems_allowed_list", STRING, "memory nodes it may use",
 	    "task_struct.mems_allowed" },
-	  { "mems_allowed.bits[0]" },
+	  { "mems_allowed.bits" },
 	  mems_list,
 	  0 },
 };

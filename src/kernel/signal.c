@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "kernel/field_table.h"
-#include "memory/memory.h"
 #include "type/types.h"
 #include "util/error.h"
 
@@ -18,8 +17,9 @@
 #define SIG_IGN	   1
 
 struct handlers {
-	uint64_t offset, stride; /* of action[].sa.sa_handler; stride 0: not known */
-	uint64_t serial;	 /* of the row whose sets these are */
+	uint64_t offset,
+		stride;	 /* of sa.sa_handler in an action, and from one to the next; stride 0: not known */
+	uint64_t serial; /* of the row whose sets these are */
 	uint64_t ignored, caught;
 };
 
@@ -40,9 +40,9 @@ static void *make_handlers(struct kw_row *row)
 
 	if (!h)
 		return NULL;
-	h->offset = offset_of(row->ctx, "action[0].sa.sa_handler");
-	next = offset_of(row->ctx, "action[1].sa.sa_handler");
-	if (next > h->offset && next - h->offset <= MAX_STRIDE && (next - h->offset) % 8 == 0)
+	h->offset = offset_of(row->ctx, "action[0].sa.sa_handler") - offset_of(row->ctx, "action");
+	next = offset_of(row->ctx, "action[1].sa.sa_handler") - offset_of(row->ctx, "action");
+	if (next > h->offset && next - h->offset <= MAX_STRIDE)
 		h->stride = next - h->offset;
 	return h;
 }
@@ -80,33 +80,21 @@ static void collect(struct handlers *h, const uint8_t *actions)
 	}
 }
 
-/* in[0] the sighand, in[1] anything in it: tells why it can't be had. */
+/* in[0] the actions */
 static const struct handlers *get_handlers(struct kw_row *row, const struct kw_value *in,
 					   struct kw_value *out)
 {
 	struct handlers *h = kw_row_keep(row, KW_KEEP_SIGNALS, make_handlers, free);
-	uint8_t scratch[NR_SIGNALS * MAX_STRIDE];
-	const uint8_t *actions;
-	kw_status status = KW_ABSENT;
-	uint64_t at;
 
-	if (kw_pass_absent(in, 2, out))
+	if (kw_pass_absent(in, 1, out))
 		return NULL;
-	if (!h || !h->stride) {
+	if (!h || !h->stride || h->offset + (NR_SIGNALS - 1) * h->stride + 8 > in[0].len) {
 		kw_set_absent(out, KW_ABSENT_NO_MEMBER);
 		return NULL;
 	}
 	if (h->serial == row->serial)
 		return h;
-	if (__builtin_add_overflow(in[0].u, h->offset, &at))
-		actions = NULL;
-	else
-		actions = kw_fetch(row->ctx, at, (NR_SIGNALS - 1) * h->stride + 8, scratch, &status);
-	if (!actions) {
-		kw_set_absent(out, kw_absent_of_status(status));
-		return NULL;
-	}
-	collect(h, actions);
+	collect(h, (const uint8_t *)in[0].str + h->offset);
 	h->serial = row->serial;
 	return h;
 }
@@ -135,7 +123,6 @@ static void queued(struct kw_row *row, const struct kw_value *in, struct kw_valu
 		kw_set_uint(out, (uint32_t)in[0].u);
 }
 
-#define HANDLERS "sighand", "sighand.count"
 /* Moved from user_struct to ucounts in 5.14, to an array of their own there in 6.0. */
 #define SIGQ                                                                \
 	"real_cred.ucounts.rlimit[rlimit_type.UCOUNT_RLIMIT_SIGPENDING] | " \
@@ -160,13 +147,13 @@ static const struct kw_field_def fields[] = {
 	  0 },
 	{ { "ignored", "IGNORED", "SigIgn,sig_ignore,sigignore", KW_VAL_UINT, KW_UNIT_NONE, KW_SHOW_HEX,
 	    KW_SCOPE_BOTH, KW_COST_POINTER, "ignored signals", "sighand_struct.action[].sa.sa_handler" },
-	  { HANDLERS },
+	  { "sighand.action" },
 	  ignored,
 	  0 },
 	{ { "caught", "CAUGHT", "SigCgt,sig_catch,sigcatch", KW_VAL_UINT, KW_UNIT_NONE, KW_SHOW_HEX,
 	    KW_SCOPE_BOTH, KW_COST_POINTER, "signals that have a handler",
 	    "sighand_struct.action[].sa.sa_handler" },
-	  { HANDLERS },
+	  { "sighand.action" },
 	  caught,
 	  0 },
 	{ { "sigq", "SIGQ", "", KW_VAL_UINT, KW_UNIT_COUNT, KW_SHOW_PLAIN, KW_SCOPE_BOTH, KW_COST_POINTER,

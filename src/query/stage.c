@@ -455,7 +455,7 @@ void kw_stage_begin(const struct kw_stage *stage, struct kw_value *values)
 		values[stage->constants.item[i].slot] = stage->constants.item[i].value;
 }
 
-kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
+static kw_status run_once(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
 {
 	kw_status status = KW_OK;
 
@@ -466,6 +466,19 @@ kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_val
 	else if (stage->plan.loads.nr)
 		status = kw_plan_run(row->ctx, &stage->plan, row->task, values);
 	compute(stage, row, values);
+	return status;
+}
+
+kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
+{
+	uint64_t faults = kw_fault_count(row->ctx);
+	kw_status status = run_once(stage, row, values);
+
+	/* A page failed while fields looked at what lies in place. The second run sees it marked as failed. */
+	if (__builtin_expect(kw_fault_count(row->ctx) != faults, 0)) {
+		kw_row_go_on(row);
+		status = run_once(stage, row, values);
+	}
 	return status;
 }
 
