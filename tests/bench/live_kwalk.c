@@ -68,6 +68,7 @@ static const char *open_kwalk(struct way *way, const char *target, const char *q
 	k->ctx = kw_new();
 	if (!k->ctx || kw_open(k->ctx, target, &options) || add_queries(k, queries))
 		return complaint(k);
+	kw_pass_begin(k->ctx); /* of which each of the program's passes renews what was read */
 	way->state = k;
 	return NULL;
 }
@@ -128,7 +129,7 @@ static bool add_row(const struct kw_value *values, const struct kw_row_identity 
 static void run(struct live_kwalk *k, kw_row_fn fn)
 {
 	k->totals = (struct totals){ 0 };
-	kw_pass_begin(k->ctx);
+	kw_pass_renew(k->ctx);
 	for (size_t i = 0; i < k->queries; i++) {
 		kw_status status;
 
@@ -137,7 +138,6 @@ static void run(struct live_kwalk *k, kw_row_fn fn)
 		if (status != KW_OK && status != KW_INCOMPLETE)
 			die("kwalk: %s", kw_error(k->ctx));
 	}
-	kw_pass_end(k->ctx);
 }
 
 static struct totals pass(struct way *way)
