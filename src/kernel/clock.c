@@ -12,12 +12,15 @@
 #include "kernel/source.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "memory/memory.h"
 #include "memory/view.h"
 #include "type/types.h"
 #include "util/error.h"
+
+#define MAX_SPAN 1024 /* struct timekeeper has some 300 bytes */
 
 static uint64_t host_clock(clockid_t id)
 {
@@ -30,7 +33,8 @@ static uint64_t host_clock(clockid_t id)
 struct clock_layout {
 	uint64_t timekeeper; /* address */
 	uint64_t base, nsec, shift, offs_boot, offs_real;
-	char missing[32]; /* a member that this kernel lacks, "" when there is none */
+	uint64_t first, span; /* bytes of it that hold these, 8 for each */
+	char missing[32];     /* a member that this kernel lacks, "" when there is none */
 };
 
 /*
@@ -50,6 +54,7 @@ static uint64_t find_timekeeper(kw_ctx *ctx, const struct kw_kernel *kernel)
 static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layout)
 {
 	struct clock_layout *l = layout;
+	uint64_t end = 0;
 	const struct {
 		const char *path;
 		uint64_t *offset;
@@ -60,32 +65,50 @@ static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layo
 	};
 
 	l->timekeeper = find_timekeeper(ctx, kernel);
+	l->first = KW_NO_ADDR;
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		*wanted[i].offset = kw_offset_or_none(ctx, "timekeeper", wanted[i].path);
-		if (*wanted[i].offset == KW_NO_ADDR)
+		uint64_t offset = kw_offset_or_none(ctx, "timekeeper", wanted[i].path);
+
+		*wanted[i].offset = offset;
+		if (offset > MAX_SPAN - 8) {
 			snprintf(l->missing, sizeof(l->missing), "%s", wanted[i].path);
+			continue;
+		}
+		l->first = offset < l->first ? offset : l->first;
+		end = offset + 8 > end ? offset + 8 : end;
 	}
+	l->span = end - l->first;
 	return KW_OK;
 }
 
 static const struct kw_subject subject = { sizeof(struct clock_layout), resolve };
 
+static uint64_t u64_at(const uint8_t *bytes, uint64_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
 static kw_status read_timekeeper(kw_ctx *ctx, const struct clock_layout *l, struct kw_clock *ret)
 {
-	uint64_t base, nsec, offs_boot, offs_real, mono, at = l->timekeeper;
+	uint64_t base, nsec, offs_boot, offs_real, mono;
+	uint8_t copy[MAX_SPAN];
+	const uint8_t *at;
 	uint32_t shift;
-	kw_status status = kw_read_near_u64(ctx, at + l->base, &base);
+	kw_status status;
 
-	if (!status)
-		status = kw_read_near_u64(ctx, at + l->nsec, &nsec);
-	if (!status)
-		status = kw_read_near_u32(ctx, at + l->shift, &shift);
-	if (!status)
-		status = kw_read_near_u64(ctx, at + l->offs_boot, &offs_boot);
-	if (!status)
-		status = kw_read_near_u64(ctx, at + l->offs_real, &offs_real);
-	if (status)
-		return kw_fail(ctx, status, "the timekeeper can't be read: the time is not known");
+	do {
+		at = kw_look(ctx, l->timekeeper + l->first, l->span, copy, &status);
+		if (!at)
+			return kw_fail(ctx, status, "the timekeeper can't be read: the time is not known");
+		base = u64_at(at, l->base - l->first);
+		nsec = u64_at(at, l->nsec - l->first);
+		shift = (uint32_t)u64_at(at, l->shift - l->first);
+		offs_boot = u64_at(at, l->offs_boot - l->first);
+		offs_real = u64_at(at, l->offs_real - l->first);
+	} while (kw_look_failed(ctx, at, copy));
 	if (!base && !offs_boot && !offs_real)
 		return kw_fail(ctx, KW_FORMAT, "the timekeeper is all zeros: the time is not known");
 	mono = base + (nsec >> (shift & 63));
@@ -97,19 +120,10 @@ static kw_status read_timekeeper(kw_ctx *ctx, const struct clock_layout *l, stru
 	return KW_OK;
 }
 
-kw_status kw_clock_read(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_clock *ret)
+static kw_status get_layout(kw_ctx *ctx, const struct kw_kernel *kernel, const struct clock_layout **ret)
 {
-	const struct clock_layout *l;
+	const struct clock_layout *l = kw_layout_get(ctx, kernel, &subject);
 
-	if (kw_memory_kind(ctx->target->memory) == KW_SOURCE_LIVE) {
-		*ret = (struct kw_clock){
-			.boottime = host_clock(CLOCK_BOOTTIME),
-			.realtime = host_clock(CLOCK_REALTIME),
-			.monotonic = host_clock(CLOCK_MONOTONIC),
-		};
-		return KW_OK;
-	}
-	l = kw_layout_get(ctx, kernel, &subject);
 	if (!l)
 		return ctx->status;
 	if (l->timekeeper == KW_NO_ADDR)
@@ -118,5 +132,68 @@ kw_status kw_clock_read(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_c
 	if (*l->missing)
 		return kw_fail(ctx, KW_NOTFOUND, "struct timekeeper has no %s: the time is not known",
 			       l->missing);
-	return read_timekeeper(ctx, l, ret);
+	*ret = l;
+	return KW_OK;
+}
+
+static bool is_host(const kw_ctx *ctx)
+{
+	return kw_memory_kind(ctx->target->memory) == KW_SOURCE_LIVE;
+}
+
+kw_status kw_clock_read(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_clock *ret)
+{
+	const struct clock_layout *l;
+	kw_status status;
+
+	if (is_host(ctx)) {
+		*ret = (struct kw_clock){
+			.boottime = host_clock(CLOCK_BOOTTIME),
+			.realtime = host_clock(CLOCK_REALTIME),
+			.monotonic = host_clock(CLOCK_MONOTONIC),
+		};
+		return KW_OK;
+	}
+	status = get_layout(ctx, kernel, &l);
+	return status ? status : read_timekeeper(ctx, l, ret);
+}
+
+/* A clock that is no register of the CPU, as the one of a virtual machine may be, takes a microsecond to read. */
+kw_status kw_clock_monotonic(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t *ret)
+{
+	uint64_t pass = kw_pass_number(ctx);
+	struct kw_clock clock;
+	kw_status status = KW_OK;
+
+	if (pass && ctx->clock.pass == pass) {
+		*ret = ctx->clock.monotonic;
+		return KW_OK;
+	}
+	if (is_host(ctx))
+		clock.monotonic = host_clock(CLOCK_MONOTONIC);
+	else
+		status = kw_clock_read(ctx, kernel, &clock);
+	if (status)
+		return status;
+	ctx->clock.pass = pass;
+	ctx->clock.monotonic = *ret = clock.monotonic;
+	return KW_OK;
+}
+
+/* The live kernel's two clocks would be read at two moments. */
+kw_status kw_clock_started(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t *ret)
+{
+	const struct clock_layout *l;
+	struct kw_clock clock;
+	kw_status status = get_layout(ctx, kernel, &l);
+
+	if (!status)
+		status = read_timekeeper(ctx, l, &clock);
+	if (status && is_host(ctx)) {
+		kw_clear_error(ctx);
+		status = kw_clock_read(ctx, kernel, &clock);
+	}
+	if (!status)
+		*ret = clock.realtime - clock.boottime;
+	return status;
 }

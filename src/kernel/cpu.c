@@ -17,15 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <kwalk/symbol.h>
-
 #include "memory/memory.h"
 #include "memory/view.h"
-#include "type/types.h"
 #include "util/error.h"
 
-#define MAX_TRIES	    3
-#define TS_FLAG_IDLE_ACTIVE 4 /* tick_sched.flags since 6.9 */
+/* What is done once a pass stays out of what is done for each row. */
+#define ONCE_A_PASS __attribute__((noinline))
+
+#define MAX_TRIES 3
 
 struct kw_idle_memory {
 	unsigned int nr_cpus;
@@ -44,6 +43,36 @@ struct kw_idle_memory *kw_idle_memory_new(unsigned int nr_cpus)
 void kw_idle_memory_free(struct kw_idle_memory *memory)
 {
 	free(memory);
+}
+
+/* What a context keeps of a CPU. */
+struct cpu {
+	struct kw_pin cpustat, tick, waiters, kstat;
+	uint64_t pass; /* in which the times were read */
+	bool has_idle; /* idle and iowait as well, as measured */
+	uint64_t times[KW_NR_CPU_TIMES];
+};
+
+struct cpus {
+	struct {
+		uint64_t pass; /* in which it was read */
+		uint64_t mask[KW_MAX_CPUS / 64];
+	} online;
+	struct {
+		uint64_t pass; /* in which they were read */
+		struct kw_cpu_kstat_sums sums;
+	} kstat;
+	struct cpu cpu[]; /* as many as the kernel has */
+};
+
+static void *make_cpus(const struct kw_kernel *kernel)
+{
+	return calloc(1, sizeof(struct cpus) + kernel->nr_cpus * sizeof(struct cpu));
+}
+
+static struct cpus *keep_cpus(kw_ctx *ctx, const struct kw_kernel *kernel)
+{
+	return kw_context_keep(ctx, kernel, KW_CONTEXT_CPUS, make_cpus, free);
 }
 
 enum kw_absent kw_absent_of_counter(kw_status status)
@@ -72,219 +101,219 @@ static const struct kw_field_def time_fields[] = {
 
 const struct kw_field_table kw_cpu_time_fields = { time_fields, KW_NR_CPU_TIMES };
 
-static void resolve_symbols(kw_ctx *ctx, struct kw_cpu_layout *l)
+bool kw_cpu_is_online(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
+		      unsigned int cpu)
 {
-	struct kw_symbol_query q[] = {
-		{ "kernel_cpustat", KW_NO_ADDR },    { "tick_cpu_sched", KW_NO_ADDR },
-		{ "runqueues", KW_NO_ADDR },	     { "kstat", KW_NO_ADDR },
-		{ "__cpu_online_mask", KW_NO_ADDR }, { "tick_nohz_active", KW_NO_ADDR },
-	};
+	struct cpus *cpus = keep_cpus(ctx, kernel);
+	size_t size = (kernel->nr_cpus + 63) / 64 * sizeof(uint64_t);
 
-	kw_symbol_addresses(ctx, q, sizeof(q) / sizeof(q[0]));
-	l->kernel_cpustat = q[0].addr;
-	l->tick_cpu_sched = q[1].addr;
-	l->runqueues = q[2].addr;
-	l->kstat = q[3].addr;
-	l->online_mask = q[4].addr;
-	l->nohz_active = q[5].addr;
-}
-
-static uint64_t size_of(kw_ctx *ctx, const char *name, uint64_t limit)
-{
-	const struct kw_type *type;
-	kw_status status = kw_type_find(ctx, name, &type);
-
-	kw_clear_error(ctx);
-	return status || type->size > limit ? 0 : type->size;
-}
-
-#define MAX_OBJECT 1024 /* kernel_cpustat has 112 bytes, tick_sched 224, kernel_stat 48 */
-
-static void resolve_cpustat(kw_ctx *ctx, struct kw_cpu_layout *l)
-{
-	static const char *const names[KW_NR_CPU_TIMES] = {
-		"CPUTIME_USER", "CPUTIME_NICE",	   "CPUTIME_SYSTEM", "CPUTIME_IDLE",  "CPUTIME_IOWAIT",
-		"CPUTIME_IRQ",	"CPUTIME_SOFTIRQ", "CPUTIME_STEAL",  "CPUTIME_GUEST", "CPUTIME_GUEST_NICE",
-	};
-
-	l->cpustat_size = size_of(ctx, "struct kernel_cpustat", MAX_OBJECT);
-	l->cpustat = kw_offset_or_none(ctx, "kernel_cpustat", "cpustat");
-	for (size_t i = 0; i < KW_NR_CPU_TIMES; i++) {
-		l->index[i] = kw_enumerator_or_none(ctx, "enum cpu_usage_stat", names[i]);
-		if (l->cpustat == KW_NO_ADDR || l->index[i] < 0 || l->index[i] > MAX_OBJECT ||
-		    l->cpustat + 8 * (uint64_t)l->index[i] + 8 > l->cpustat_size)
-			l->cpustat_size = 0;
+	if (!cpus || l->online_mask == KW_NO_ADDR || cpu >= kernel->nr_cpus)
+		return false;
+	if (cpus->online.pass != kw_pass_number(ctx)) {
+		if (kw_read_near(ctx, l->online_mask, cpus->online.mask, size) != KW_OK)
+			return false;
+		cpus->online.pass = kw_pass_number(ctx);
 	}
-	l->elapse = kw_offset_or_none(ctx, "kernel_cpustat", "idle_elapse");
-	l->elapse_since = kw_offset_or_none(ctx, "kernel_cpustat", "idle_entrytime");
-	l->elapse_steal = kw_offset_or_none(ctx, "kernel_cpustat", "idle_stealtime");
-	l->elapse_seq = kw_offset_or_none(ctx, "kernel_cpustat", "idle_sleeptime_seq");
-}
-
-/* idle_active was a bit of its own until 6.9 made it one of tick_sched.flags. */
-static void resolve_tick(kw_ctx *ctx, struct kw_cpu_layout *l)
-{
-	struct kw_member member;
-
-	l->tick_size = size_of(ctx, "struct tick_sched", MAX_OBJECT);
-	l->idle_sleeptime = kw_offset_or_none(ctx, "tick_sched", "idle_sleeptime");
-	l->iowait_sleeptime = kw_offset_or_none(ctx, "tick_sched", "iowait_sleeptime");
-	l->idle_entrytime = kw_offset_or_none(ctx, "tick_sched", "idle_entrytime");
-	l->sleeptime_seq = kw_offset_or_none(ctx, "tick_sched", "idle_sleeptime_seq");
-	l->idle_active = KW_NO_ADDR;
-	if (kw_type_offset(ctx, "tick_sched", "idle_active", &member) == KW_OK) {
-		l->idle_active = member.bit_offset / 32 * 4;
-		l->idle_active_mask = 1U << member.bit_offset % 32;
-	} else if (kw_type_offset(ctx, "tick_sched", "flags", &member) == KW_OK) {
-		l->idle_active = member.bit_offset / 8;
-		l->idle_active_mask = TS_FLAG_IDLE_ACTIVE;
-	}
-	kw_clear_error(ctx);
-}
-
-static void resolve_kstat(kw_ctx *ctx, struct kw_cpu_layout *l)
-{
-	struct kw_member member;
-
-	l->kstat_size = size_of(ctx, "struct kernel_stat", MAX_OBJECT);
-	l->irqs_sum = kw_offset_or_none(ctx, "kernel_stat", "irqs_sum");
-	l->softirqs = KW_NO_ADDR;
-	if (kw_type_offset(ctx, "kernel_stat", "softirqs", &member) == KW_OK) {
-		uint32_t count = kw_type_strip(ctx, member.type)->count;
-
-		l->softirqs = member.bit_offset / 8;
-		l->nr_softirqs = count < KW_MAX_SOFTIRQS ? count : KW_MAX_SOFTIRQS;
-	}
-	kw_clear_error(ctx);
-}
-
-static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layout)
-{
-	struct kw_cpu_layout *l = layout;
-
-	(void)kernel;
-	resolve_symbols(ctx, l);
-	resolve_cpustat(ctx, l);
-	resolve_tick(ctx, l);
-	resolve_kstat(ctx, l);
-	l->nr_switches = kw_offset_or_none(ctx, "rq", "nr_switches");
-	l->nr_running = kw_offset_or_none(ctx, "rq", "nr_running");
-	l->nr_iowait = kw_offset_or_none(ctx, "rq", "nr_iowait");
-	return KW_OK;
-}
-
-const struct kw_subject kw_cpu_subject = { sizeof(struct kw_cpu_layout), resolve };
-
-bool kw_cpu_is_online(kw_ctx *ctx, const struct kw_cpu_layout *l, unsigned int cpu)
-{
-	uint64_t word = 0;
-
-	return l->online_mask != KW_NO_ADDR &&
-	       kw_read_near_u64(ctx, l->online_mask + cpu / 64 * 8, &word) == KW_OK && word >> (cpu % 64) & 1;
-}
-
-uint64_t kw_cpu_now(struct kw_row *row)
-{
-	struct kw_clock clock;
-
-	if (kw_clock_read(row->ctx, row->kernel, &clock) == KW_OK)
-		return clock.monotonic;
-	kw_clear_error(row->ctx);
-	return 0;
+	return cpus->online.mask[cpu / 64] >> (cpu % 64) & 1;
 }
 
 /*
- * Copy an object with a sequence count, again while somebody writes to it. What is still changing after the last try
- * is taken as it is.
+ * An object that is looked at with what its writers count in it, again while somebody writes to it. What is still changing
+ * after the last try is taken as it is.
  */
-static kw_status copy_stable(kw_ctx *ctx, bool is_live, uint64_t addr, void *buf, size_t size, uint64_t seq)
+struct look {
+	struct kw_pin *pin;
+	uint64_t addr, size, seq; /* seq: where that count is, or KW_NO_ADDR */
+	const uint8_t *at;
+	uint32_t before;
+	int tries;
+	uint8_t copy[KW_CPU_MAX_OBJECT];
+};
+
+static uint64_t u64_at(const uint8_t *object, uint64_t offset)
 {
-	kw_status status = KW_OK;
+	uint64_t value;
 
-	for (int tries = 0; !status && tries < MAX_TRIES; tries++) {
-		uint32_t before, after;
-
-		status = kw_read_near(ctx, addr, buf, size);
-		if (status || !is_live || seq == KW_NO_ADDR || seq + 4 > size)
-			break;
-		memcpy(&before, (char *)buf + seq, 4);
-		kw_forget(ctx, addr, size);
-		status = kw_read_near_u32(ctx, addr + seq, &after);
-		if (before == after && !(before & 1))
-			break;
-	}
-	return status;
-}
-
-static uint64_t u64_at(const uint8_t *object, size_t size, uint64_t offset)
-{
-	uint64_t value = 0;
-
-	if (offset != KW_NO_ADDR && offset + 8 <= size)
-		memcpy(&value, object + offset, 8);
+	memcpy(&value, object + offset, sizeof(value));
 	return value;
 }
 
-static bool has_waiters(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
-			unsigned int cpu)
+static uint32_t u32_at(const uint8_t *object, uint64_t offset)
 {
-	uint64_t rq = kw_percpu(kernel, l->runqueues, cpu);
+	uint32_t value;
+
+	memcpy(&value, object + offset, sizeof(value));
+	return value;
+}
+
+static void prepare_look(struct look *look, struct kw_pin *pin, uint64_t addr, uint64_t size, uint64_t seq)
+{
+	look->pin = pin;
+	look->addr = addr;
+	look->size = size;
+	look->seq = seq;
+	look->tries = 0;
+}
+
+static kw_status begin_look(kw_ctx *ctx, struct look *look)
+{
+	kw_status status = KW_OK;
+
+	look->at = kw_look_pinned(ctx, look->pin, look->addr, look->size, look->copy, &status);
+	if (look->at && look->seq != KW_NO_ADDR)
+		look->before = u32_at(look->at, look->seq);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return status;
+}
+
+/* Once values were taken: false when they have to be taken again. */
+static bool end_look(const struct kw_row *row, struct look *look)
+{
+	uint32_t after;
+
+	if (kw_look_failed(row->ctx, look->at, look->copy))
+		return false;
+	if (look->seq == KW_NO_ADDR || !row->kernel->is_live || ++look->tries == MAX_TRIES)
+		return true;
+	if (look->at == look->copy)
+		kw_forget(row->ctx, look->addr, look->size);
+	return kw_read_near_u32(row->ctx, look->addr + look->seq, &after) == KW_OK && after == look->before &&
+	       !(after & 1);
+}
+
+/* Read a number of 4 bytes that has a pin. */
+static kw_status read_pinned(kw_ctx *ctx, struct kw_pin *pin, uint64_t addr, uint32_t *ret)
+{
+	uint32_t copy;
+	const uint8_t *at;
+	kw_status status;
+
+	do {
+		at = kw_look_pinned(ctx, pin, addr, sizeof(copy), &copy, &status);
+		if (!at)
+			return status;
+		*ret = u32_at(at, 0);
+	} while (kw_look_failed(ctx, at, &copy));
+	return KW_OK;
+}
+
+static bool has_waiters(const struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
+			struct cpu *kept)
+{
+	uint64_t rq = kw_percpu(row->kernel, l->runqueues, cpu);
 	uint32_t waiters = 0;
 
 	return rq != KW_NO_ADDR && l->nr_iowait != KW_NO_ADDR &&
-	       kw_read_near_u32(ctx, rq + l->nr_iowait, &waiters) == KW_OK && (int32_t)waiters > 0;
+	       read_pinned(row->ctx, &kept->waiters, rq + l->nr_iowait, &waiters) == KW_OK &&
+	       (int32_t)waiters > 0;
 }
 
-/* The part of a period under way; 0 when the clock is older than its beginning. */
-static uint64_t elapsed(uint64_t now, uint64_t since)
+/* How long a CPU is idle by now; 0 when the clock is not known, or older than the beginning of that. */
+static uint64_t elapsed(const struct kw_row *row, uint64_t since)
 {
+	uint64_t now;
+
+	if (kw_clock_monotonic(row->ctx, row->kernel, &now) != KW_OK) {
+		kw_clear_error(row->ctx);
+		return 0;
+	}
 	return now > since ? now - since : 0;
 }
 
 /* Kernels that measure idle time in kernel_cpustat itself (idle_elapse). Stolen time is taken off later. */
-static void add_elapsed(struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu, uint64_t now,
-			const uint8_t *cpustat, uint64_t *times)
-{
-	bool iowait = has_waiters(row->ctx, row->kernel, l, cpu);
-	uint64_t since = u64_at(cpustat, l->cpustat_size, l->elapse_since);
-	uint64_t steal = l->elapse_steal == KW_NO_ADDR
-				 ? 0
-				 : u64_at(cpustat, l->cpustat_size, l->elapse_steal + 8 * iowait);
+struct period {
+	bool is_idle;
+	uint64_t since, steal[2];
+};
 
-	if (l->elapse < l->cpustat_size && cpustat[l->elapse])
-		times[iowait ? KW_CPU_IOWAIT : KW_CPU_IDLE] += elapsed(elapsed(now, since), steal);
+static void take_period(const struct kw_cpu_layout *l, const uint8_t *cpustat, struct period *period)
+{
+	period->is_idle = cpustat[l->elapse];
+	period->since = u64_at(cpustat, l->elapse_since);
+	for (int i = 0; i < 2; i++)
+		period->steal[i] = l->elapse_steal == KW_NO_ADDR ? 0
+								 : u64_at(cpustat, l->elapse_steal + 8 * i);
+}
+
+static void add_period(const struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
+		       struct cpu *kept, const struct period *period)
+{
+	bool iowait;
+	uint64_t time;
+
+	if (!period->is_idle)
+		return;
+	iowait = has_waiters(row, l, cpu, kept);
+	time = elapsed(row, period->since);
+	if (time > period->steal[iowait])
+		kept->times[iowait ? KW_CPU_IOWAIT : KW_CPU_IDLE] += time - period->steal[iowait];
+}
+
+/* Times that are counted, and the period under way where it is part of the same object. */
+static kw_status take_counted(const struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
+			      struct cpu *kept, struct period *period)
+{
+	struct look look;
+
+	prepare_look(&look, &kept->cpustat, kw_percpu(row->kernel, l->kernel_cpustat, cpu), l->cpustat_size,
+		     l->elapse_seq);
+	if (look.addr == KW_NO_ADDR || !look.size)
+		return KW_NOTFOUND;
+	do {
+		kw_status status = begin_look(row->ctx, &look);
+
+		if (status)
+			return status;
+		for (size_t i = 0; i < KW_NR_CPU_TIMES; i++)
+			kept->times[i] = u64_at(look.at, l->time[i]);
+		if (l->elapse != KW_NO_ADDR)
+			take_period(l, look.at, period);
+	} while (!end_look(row, &look));
+	return KW_OK;
 }
 
 /*
  * Kernels that measure it in tick_cpu_sched. The kernel gives it in us: what is beyond is cut off. An offline CPU, and
  * one that ticks while idle, has what the ticks counted.
  */
-static kw_status take_sleeptime(struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
-				uint64_t now, uint64_t *times)
+static kw_status take_sleeptime(const struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
+				struct cpu *kept)
 {
-	uint64_t addr = kw_percpu(row->kernel, l->tick_cpu_sched, cpu), sleeptime[2];
-	uint8_t active = 0, tick[MAX_OBJECT];
+	uint64_t sleeptime[2], since;
+	struct look look;
 	uint32_t flags;
+
+	prepare_look(&look, &kept->tick, kw_percpu(row->kernel, l->tick_cpu_sched, cpu), l->tick_size,
+		     l->sleeptime_seq);
+	if (look.addr == KW_NO_ADDR || !kw_cpu_is_online(row->ctx, row->kernel, l, cpu))
+		return KW_OK;
+	do {
+		kw_status status = begin_look(row->ctx, &look);
+
+		if (status)
+			return status;
+		sleeptime[0] = u64_at(look.at, l->idle_sleeptime);
+		sleeptime[1] = u64_at(look.at, l->iowait_sleeptime);
+		flags = u32_at(look.at, l->idle_active);
+		since = u64_at(look.at, l->idle_entrytime);
+	} while (!end_look(row, &look));
+	if (flags & l->idle_active_mask)
+		sleeptime[has_waiters(row, l, cpu, kept)] += elapsed(row, since);
+	kept->times[KW_CPU_IDLE] = sleeptime[0] / 1000 * 1000;
+	kept->times[KW_CPU_IOWAIT] = sleeptime[1] / 1000 * 1000;
+	return KW_OK;
+}
+
+static kw_status take_measured(const struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
+			       struct cpu *kept)
+{
+	uint8_t active;
 	kw_status status;
 
-	if (addr == KW_NO_ADDR || !l->tick_size || l->idle_sleeptime == KW_NO_ADDR ||
-	    l->idle_active == KW_NO_ADDR || l->idle_active + 4 > l->tick_size || l->nohz_active == KW_NO_ADDR)
+	if (!l->tick_size || l->nohz_active == KW_NO_ADDR)
 		return KW_OK;
 	status = kw_read_near(row->ctx, l->nohz_active, &active, 1);
-	if (status || !active || !kw_cpu_is_online(row->ctx, l, cpu))
-		return status;
-	status = copy_stable(row->ctx, row->kernel->is_live, addr, tick, l->tick_size, l->sleeptime_seq);
-	if (status)
-		return status;
-	sleeptime[0] = u64_at(tick, l->tick_size, l->idle_sleeptime);
-	sleeptime[1] = u64_at(tick, l->tick_size, l->iowait_sleeptime);
-	memcpy(&flags, tick + l->idle_active, 4);
-	if (flags & l->idle_active_mask)
-		sleeptime[has_waiters(row->ctx, row->kernel, l, cpu)] +=
-			elapsed(now, u64_at(tick, l->tick_size, l->idle_entrytime));
-	times[KW_CPU_IDLE] = sleeptime[0] / 1000 * 1000;
-	times[KW_CPU_IOWAIT] = sleeptime[1] / 1000 * 1000;
-	return KW_OK;
+	return status || !active ? status : take_sleeptime(row, l, cpu, kept);
 }
 
 static void never_back(struct kw_idle_memory *memory, unsigned int cpu, uint64_t *times)
@@ -300,26 +329,55 @@ static void never_back(struct kw_idle_memory *memory, unsigned int cpu, uint64_t
 	}
 }
 
-kw_status kw_cpu_times(struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu, uint64_t now,
-		       uint64_t *times)
+ONCE_A_PASS static kw_status read_times(const struct kw_row *row, const struct kw_cpu_layout *l,
+					unsigned int cpu, struct cpu *kept, bool wants_idle)
 {
-	uint64_t addr = kw_percpu(row->kernel, l->kernel_cpustat, cpu);
-	uint8_t cpustat[MAX_OBJECT];
+	struct period period;
 	kw_status status;
 
-	if (addr == KW_NO_ADDR || !l->cpustat_size)
-		return KW_NOTFOUND;
-	status = copy_stable(row->ctx, row->kernel->is_live, addr, cpustat, l->cpustat_size, l->elapse_seq);
+	kept->pass = 0;
+	status = take_counted(row, l, cpu, kept, &period);
+	if (!status && wants_idle) {
+		if (l->elapse != KW_NO_ADDR)
+			add_period(row, l, cpu, kept, &period);
+		else
+			status = take_measured(row, l, cpu, kept);
+	}
 	if (status)
 		return status;
-	for (size_t i = 0; i < KW_NR_CPU_TIMES; i++)
-		times[i] = u64_at(cpustat, l->cpustat_size, l->cpustat + 8 * (uint64_t)l->index[i]);
-	if (l->elapse != KW_NO_ADDR)
-		add_elapsed(row, l, cpu, now, cpustat, times);
-	else
-		status = take_sleeptime(row, l, cpu, now, times);
-	if (!status)
+	kept->has_idle = wants_idle;
+	kept->pass = kw_pass_number(row->ctx);
+	return KW_OK;
+}
+
+kw_status kw_cpu_times(const struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
+		       uint64_t *times)
+{
+	bool wants_idle = row->wanted & (kw_wanted_bit(KW_CPU_IDLE) | kw_wanted_bit(KW_CPU_IOWAIT));
+	struct cpus *cpus = keep_cpus(row->ctx, row->kernel);
+	kw_status status = KW_OK;
+
+	if (!cpus || cpu >= row->kernel->nr_cpus)
+		return cpus ? KW_NOTFOUND : KW_NOMEM;
+	if (cpus->cpu[cpu].pass != kw_pass_number(row->ctx) || cpus->cpu[cpu].has_idle < wants_idle)
+		status = read_times(row, l, cpu, &cpus->cpu[cpu], wants_idle);
+	if (status)
+		return status;
+	memcpy(times, cpus->cpu[cpu].times, sizeof(cpus->cpu[cpu].times));
+	if (wants_idle)
 		never_back(row->idle, cpu, times);
+	return KW_OK;
+}
+
+/* They are far apart: where they have to be copied, each by itself. */
+static kw_status copy_rq(kw_ctx *ctx, const struct kw_cpu_layout *l, uint64_t rq, struct kw_rq_counters *ret)
+{
+	kw_status status = kw_read(ctx, rq + l->nr_switches, &ret->nr_switches, 8);
+
+	if (!status)
+		status = kw_read(ctx, rq + l->nr_running, &ret->nr_running, 4);
+	if (!status)
+		status = kw_read(ctx, rq + l->nr_iowait, &ret->nr_iowait, 4);
 	return status;
 }
 
@@ -327,33 +385,82 @@ kw_status kw_cpu_rq(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw
 		    unsigned int cpu, struct kw_rq_counters *ret)
 {
 	uint64_t rq = kw_percpu(kernel, l->runqueues, cpu);
+	const uint8_t *at;
+
+	if (rq == KW_NO_ADDR || !l->rq_span)
+		return KW_NOTFOUND;
+	at = kw_pass_number(ctx) ? kw_view_at_hand(ctx, rq + l->rq_first, l->rq_span) : NULL;
+	if (!at)
+		return copy_rq(ctx, l, rq, ret);
+	ret->nr_switches = u64_at(at, l->nr_switches - l->rq_first);
+	ret->nr_running = u32_at(at, l->nr_running - l->rq_first);
+	ret->nr_iowait = u32_at(at, l->nr_iowait - l->rq_first);
+	return kw_look_failed(ctx, at, NULL) ? copy_rq(ctx, l, rq, ret) : KW_OK;
+}
+
+/* Add what struct kernel_stat counts on a CPU. It does not count when a page fails meanwhile. */
+static kw_status add_kstat(kw_ctx *ctx, const struct kw_cpu_layout *l, uint64_t addr, struct kw_pin *pin,
+			   struct kw_cpu_kstat_sums *sums)
+{
+	uint8_t copy[KW_CPU_MAX_OBJECT];
+	const uint8_t *at;
 	kw_status status;
 
-	if (rq == KW_NO_ADDR || l->nr_switches == KW_NO_ADDR || l->nr_running == KW_NO_ADDR ||
-	    l->nr_iowait == KW_NO_ADDR)
+	if (addr == KW_NO_ADDR || !l->kstat_size)
 		return KW_NOTFOUND;
-	status = kw_read_near_u64(ctx, rq + l->nr_switches, &ret->nr_switches);
-	if (!status)
-		status = kw_read_near_u32(ctx, rq + l->nr_running, &ret->nr_running);
-	if (!status)
-		status = kw_read_near_u32(ctx, rq + l->nr_iowait, &ret->nr_iowait);
-	return status;
+	at = kw_look_pinned(ctx, pin, addr, l->kstat_size, copy, &status);
+	if (!at)
+		return status;
+	sums->irqs += u64_at(at, l->irqs_sum);
+	at += l->softirqs;
+	for (uint32_t i = 0; i < l->nr_softirqs; i++)
+		sums->softirqs[i] += u32_at(at, 4 * i);
+	return KW_OK;
 }
 
 kw_status kw_cpu_kstat(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
-		       unsigned int cpu, uint64_t *ret_irqs, uint32_t *softirqs)
+		       unsigned int cpu, struct kw_cpu_kstat_sums *ret)
 {
-	uint64_t addr = kw_percpu(kernel, l->kstat, cpu);
-	uint8_t kstat[MAX_OBJECT];
+	struct cpus *cpus = keep_cpus(ctx, kernel);
 	kw_status status;
+	uint64_t faults;
 
-	if (addr == KW_NO_ADDR || !l->kstat_size || l->softirqs == KW_NO_ADDR || l->irqs_sum == KW_NO_ADDR ||
-	    l->softirqs + 4ULL * l->nr_softirqs > l->kstat_size)
-		return KW_NOTFOUND;
-	status = kw_read_near(ctx, addr, kstat, l->kstat_size);
-	if (status)
-		return status;
-	*ret_irqs = u64_at(kstat, l->kstat_size, l->irqs_sum);
-	memcpy(softirqs, kstat + l->softirqs, 4ULL * l->nr_softirqs);
-	return KW_OK;
+	if (!cpus || cpu >= kernel->nr_cpus)
+		return cpus ? KW_NOTFOUND : KW_NOMEM;
+	do {
+		faults = kw_faults_now(ctx);
+		memset(ret, 0, sizeof(*ret));
+		status = add_kstat(ctx, l, kw_percpu(kernel, l->kstat, cpu), &cpus->cpu[cpu].kstat, ret);
+	} while (kw_faults_since(ctx, faults));
+	return status;
+}
+
+ONCE_A_PASS static kw_status sum_kstat(kw_ctx *ctx, const struct kw_kernel *kernel,
+				       const struct kw_cpu_layout *l, struct cpus *cpus)
+{
+	kw_status status;
+	uint64_t faults;
+
+	do {
+		faults = kw_faults_now(ctx);
+		status = kernel->nr_cpus ? KW_OK : KW_NOTFOUND;
+		memset(&cpus->kstat.sums, 0, sizeof(cpus->kstat.sums));
+		for (unsigned int cpu = 0; !status && cpu < kernel->nr_cpus; cpu++)
+			if (kw_cpu_is_possible(kernel, cpu))
+				status = add_kstat(ctx, l, kw_percpu(kernel, l->kstat, cpu),
+						   &cpus->cpu[cpu].kstat, &cpus->kstat.sums);
+	} while (kw_faults_since(ctx, faults));
+	cpus->kstat.pass = status ? 0 : kw_pass_number(ctx);
+	return status;
+}
+
+kw_status kw_cpu_kstat_all(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
+			   const struct kw_cpu_kstat_sums **ret)
+{
+	struct cpus *cpus = keep_cpus(ctx, kernel);
+
+	if (!cpus)
+		return KW_NOMEM;
+	*ret = &cpus->kstat.sums;
+	return cpus->kstat.pass == kw_pass_number(ctx) ? KW_OK : sum_kstat(ctx, kernel, l, cpus);
 }

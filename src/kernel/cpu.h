@@ -3,6 +3,7 @@
 #ifndef KERNEL_CPU_H
 #define KERNEL_CPU_H
 
+#include "kernel/kept.h"
 #include "kernel/source.h"
 
 /** The times of a CPU in the order of a line of /proc/stat. */
@@ -20,12 +21,19 @@ enum kw_cpu_time {
 	KW_NR_CPU_TIMES
 };
 
-#define KW_MAX_SOFTIRQS 32 /* there are 10 */
+#define KW_MAX_SOFTIRQS	  32   /* there are 10 */
+#define KW_CPU_MAX_OBJECT 1024 /* kernel_cpustat has 112 bytes, tick_sched 224, kernel_stat 48 */
 
 /** Run-queue counters of a CPU. */
 struct kw_rq_counters {
 	uint64_t nr_switches;
 	uint32_t nr_running, nr_iowait;
+};
+
+/** What struct kernel_stat counts. */
+struct kw_cpu_kstat_sums {
+	uint64_t irqs; /* of devices */
+	uint64_t softirqs[KW_MAX_SOFTIRQS];
 };
 
 /** Addresses and offsets: KW_NO_ADDR for what this kernel lacks. */
@@ -34,18 +42,20 @@ struct kw_cpu_layout {
 	uint64_t online_mask;					   /* struct cpumask */
 	uint64_t nohz_active; /* int; only its lowest byte is looked at */
 	/* struct kernel_cpustat */
-	uint64_t cpustat_size; /* 0 when it is not what kwalk knows */
-	uint64_t cpustat;
-	int64_t index[KW_NR_CPU_TIMES];				 /* in cpustat[] */
+	uint64_t cpustat_size;					 /* 0 when it is not what kwalk knows */
+	uint64_t time[KW_NR_CPU_TIMES];				 /* in cpustat[] */
 	uint64_t elapse, elapse_since, elapse_steal, elapse_seq; /* since 6.20 or 7.0: see cpu.c */
 	/* struct tick_sched */
-	uint64_t tick_size, idle_sleeptime, iowait_sleeptime, idle_entrytime, sleeptime_seq;
+	uint64_t tick_size; /* 0 when this kernel does not measure idle time in it */
+	uint64_t idle_sleeptime, iowait_sleeptime, idle_entrytime, sleeptime_seq;
 	uint64_t idle_active; /* of the 4 bytes that hold the flag */
 	uint32_t idle_active_mask;
 	/* struct rq */
 	uint64_t nr_switches, nr_running, nr_iowait;
+	uint64_t rq_first, rq_span; /* bytes of it that hold these; span 0: not all are there */
 	/* struct kernel_stat */
-	uint64_t kstat_size, irqs_sum, softirqs;
+	uint64_t kstat_size; /* 0 when it is not what kwalk knows */
+	uint64_t irqs_sum, softirqs;
 	uint32_t nr_softirqs;
 };
 
@@ -59,34 +69,34 @@ struct kw_idle_memory;
 struct kw_idle_memory *kw_idle_memory_new(unsigned int nr_cpus);
 void kw_idle_memory_free(struct kw_idle_memory *memory);
 
-/** Tell whether a CPU is online. */
-bool kw_cpu_is_online(kw_ctx *ctx, const struct kw_cpu_layout *l, unsigned int cpu);
-
-/** The monotonic clock of this run, in ns, 0 when it is not known: to be had once for all CPUs. */
-uint64_t kw_cpu_now(struct kw_row *row);
+/** Tell whether a CPU is online. The mask is read once a pass. */
+bool kw_cpu_is_online(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
+		      unsigned int cpu);
 
 /**
- * Read the times of a CPU as /proc/stat has them, in ns: idle and iowait include the period under way.
+ * Get the times of a CPU as /proc/stat has them, in ns: idle and iowait include the period under way. Read once a pass.
  *
- * @param now  from kw_cpu_now()
- * @param times  KW_NR_CPU_TIMES values
+ * @param times  KW_NR_CPU_TIMES values; idle and iowait are measured when the row wants one of them
  * @return KW_OK, or why not: a read's state, KW_NOTFOUND when this kernel has no such counters (without a message)
  */
-kw_status kw_cpu_times(struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu, uint64_t now,
+kw_status kw_cpu_times(const struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
 		       uint64_t *times);
 
 /** Read the run-queue counters of a CPU. Returns as kw_cpu_times(). */
 kw_status kw_cpu_rq(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
 		    unsigned int cpu, struct kw_rq_counters *ret);
 
-/**
- * Read what struct kernel_stat counts on a CPU. Returns as kw_cpu_times().
- *
- * @param ret_irqs  device interrupts
- * @param softirqs  KW_MAX_SOFTIRQS counters, of which l->nr_softirqs are set
- */
+/** Read what struct kernel_stat counts on a CPU. Returns as kw_cpu_times(). */
 kw_status kw_cpu_kstat(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
-		       unsigned int cpu, uint64_t *ret_irqs, uint32_t *softirqs);
+		       unsigned int cpu, struct kw_cpu_kstat_sums *ret);
+
+/**
+ * Get the same of all CPUs together, read once a pass. Returns as kw_cpu_times().
+ *
+ * @param ret  set to what is good until the next call
+ */
+kw_status kw_cpu_kstat_all(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
+			   const struct kw_cpu_kstat_sums **ret);
 
 /** Map such a state to the reason of an absent value. */
 enum kw_absent kw_absent_of_counter(kw_status status);

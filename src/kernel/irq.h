@@ -9,6 +9,7 @@
 #define KERNEL_IRQ_H
 
 #include "kernel/source.h"
+#include "memory/view.h"
 
 #define KW_MAX_ARCH_IRQS 64
 #define KW_MAX_IRQ_STAT	 512 /* bytes of irq_cpustat_t, which has 128 */
@@ -30,18 +31,45 @@ struct kw_arch_irq_layout {
 	uint64_t irq_stat; /* per-CPU */
 	uint32_t irq_stat_size;
 	uint64_t shown; /* bitmap of those that are shown, or KW_NO_ADDR: see kw_arch_irq.shown */
+	/* those in irq_stat, and those that have a variable of their own */
+	unsigned int nr_joint, nr_own;
+	struct {
+		uint32_t offset;
+		uint16_t place; /* in irq[] */
+		uint16_t summed;
+	} joint[KW_MAX_ARCH_IRQS];
+	uint32_t own[KW_MAX_ARCH_IRQS];
 };
 
 extern const struct kw_subject kw_arch_irq_subject;
 
 /** Tell whether /proc/interrupts shows it. */
-bool kw_arch_irq_is_shown(kw_ctx *ctx, const struct kw_arch_irq_layout *l, unsigned int i);
+static inline bool kw_arch_irq_is_shown(kw_ctx *ctx, const struct kw_arch_irq_layout *l, unsigned int i)
+{
+	uint64_t word;
+
+	if (l->shown == KW_NO_ADDR)
+		return l->irq[i].shown;
+	return kw_read_near_u64(ctx, l->shown + i / 64 * 8, &word) != KW_OK || word >> (i % 64) & 1;
+}
 
 /** Read a counter on a CPU (any for a global one). A read's state, KW_NOTFOUND for an impossible CPU. */
 kw_status kw_arch_irq_count(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_arch_irq *irq,
 			    unsigned int cpu, uint32_t *ret);
 
-/** Add the counters of a CPU, or the global ones (CPU KW_MAX_CPUS), that are part of the total in /proc/stat. */
+/** What was counted, on all CPUs together. */
+struct kw_arch_irq_counts {
+	uint64_t count[KW_MAX_ARCH_IRQS];
+	kw_status status[KW_MAX_ARCH_IRQS]; /* as of kw_arch_irq_count() */
+	uint64_t summed;		    /* those that are part of the total in /proc/stat */
+	kw_status summed_status;	    /* of the first of them that could not be read */
+};
+
+/** Get all counters, read once a pass: good until the next call. NULL when memory runs out, with the error set. */
+const struct kw_arch_irq_counts *kw_arch_irq_counts(kw_ctx *ctx, const struct kw_kernel *kernel,
+						    const struct kw_arch_irq_layout *l);
+
+/** Add the counters of a CPU that are part of the total in /proc/stat. */
 kw_status kw_arch_irq_sum(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_arch_irq_layout *l,
 			  unsigned int cpu, uint64_t *sum);
 

@@ -7,7 +7,7 @@
  */
 #include "kernel/irq.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <kwalk/symbol.h>
@@ -152,6 +152,19 @@ static void take_array(kw_ctx *ctx, const struct kw_symbol_query *q, const struc
 	l->nr = nr;
 }
 
+static void sort_out(struct kw_arch_irq_layout *l)
+{
+	for (unsigned int i = 0; i < l->nr; i++) {
+		if (l->irq[i].symbol != l->irq_stat) {
+			l->own[l->nr_own++] = i;
+			continue;
+		}
+		l->joint[l->nr_joint].offset = (uint32_t)l->irq[i].offset;
+		l->joint[l->nr_joint].place = (uint16_t)i;
+		l->joint[l->nr_joint++].summed = l->irq[i].summed;
+	}
+}
+
 static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layout)
 {
 	struct kw_arch_irq_layout *l = layout;
@@ -181,19 +194,11 @@ static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layo
 		take_array(ctx, q, &counts, l);
 	else
 		take_members(ctx, q, l);
+	sort_out(l);
 	return KW_OK;
 }
 
 const struct kw_subject kw_arch_irq_subject = { sizeof(struct kw_arch_irq_layout), resolve };
-
-bool kw_arch_irq_is_shown(kw_ctx *ctx, const struct kw_arch_irq_layout *l, unsigned int i)
-{
-	uint64_t word;
-
-	if (l->shown == KW_NO_ADDR)
-		return l->irq[i].shown;
-	return kw_read_near_u64(ctx, l->shown + i / 64 * 8, &word) != KW_OK || word >> (i % 64) & 1;
-}
 
 kw_status kw_arch_irq_count(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_arch_irq *irq,
 			    unsigned int cpu, uint32_t *ret)
@@ -203,34 +208,132 @@ kw_status kw_arch_irq_count(kw_ctx *ctx, const struct kw_kernel *kernel, const s
 	return addr == KW_NO_ADDR ? KW_NOTFOUND : kw_read_near_u32(ctx, addr + irq->offset, ret);
 }
 
-/* Those of irq_stat are copied together. */
-static kw_status copy_irq_stat(kw_ctx *ctx, const struct kw_kernel *kernel,
-			       const struct kw_arch_irq_layout *l, unsigned int cpu, uint8_t *bytes)
-{
-	uint64_t addr = kw_percpu(kernel, l->irq_stat, cpu);
+/* What a context keeps. */
+struct arch_irqs {
+	uint64_t pass; /* in which they were counted */
+	struct kw_arch_irq_counts counts;
+	struct kw_pin pin[]; /* of each CPU's irq_stat */
+};
 
-	return addr == KW_NO_ADDR ? KW_NOTFOUND : kw_read_near(ctx, addr, bytes, l->irq_stat_size);
+static void *make_kept(const struct kw_kernel *kernel)
+{
+	return calloc(1, sizeof(struct arch_irqs) + kernel->nr_cpus * sizeof(struct kw_pin));
+}
+
+static void fail(const struct kw_arch_irq_layout *l, struct kw_arch_irq_counts *counts, unsigned int i,
+		 kw_status status)
+{
+	if (!counts->status[i])
+		counts->status[i] = status;
+	if (l->irq[i].summed && !counts->summed_status)
+		counts->summed_status = status;
+}
+
+static uint32_t u32_at(const uint8_t *bytes, uint64_t offset)
+{
+	uint32_t value;
+
+	memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
+/* Add those in a CPU's irq_stat. */
+static void add_joint(kw_ctx *ctx, const struct kw_arch_irq_layout *l, uint64_t addr, struct kw_pin *pin,
+		      struct kw_arch_irq_counts *counts)
+{
+	uint8_t copy[KW_MAX_IRQ_STAT];
+	uint64_t summed = 0;
+	kw_status status;
+	const uint8_t *at = l->nr_joint ? kw_look_pinned(ctx, pin, addr, l->irq_stat_size, copy, &status)
+					: NULL;
+
+	for (unsigned int i = 0; at && i < l->nr_joint; i++) {
+		uint32_t count = u32_at(at, l->joint[i].offset);
+
+		counts->count[l->joint[i].place] += count;
+		summed += l->joint[i].summed ? count : 0;
+	}
+	for (unsigned int i = 0; !at && i < l->nr_joint; i++)
+		fail(l, counts, l->joint[i].place, status);
+	counts->summed += summed;
+}
+
+/* Add those that have a variable of their own: a CPU's, or with KW_MAX_CPUS those that are no CPU's. */
+static void add_own(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_arch_irq_layout *l,
+		    unsigned int cpu, struct kw_arch_irq_counts *counts)
+{
+	bool global = cpu == KW_MAX_CPUS;
+
+	for (unsigned int i = 0; i < l->nr_own; i++) {
+		const struct kw_arch_irq *irq = &l->irq[l->own[i]];
+		uint32_t count = 0;
+		kw_status status = KW_OK;
+
+		if (irq->global == global)
+			status = kw_arch_irq_count(ctx, kernel, irq, cpu, &count);
+		if (status)
+			fail(l, counts, l->own[i], status);
+		counts->count[l->own[i]] += count;
+		counts->summed += irq->summed ? count : 0;
+	}
+}
+
+/* CPU by CPU, for what a CPU has lies together. */
+static void add_all(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_arch_irq_layout *l,
+		    struct arch_irqs *kept)
+{
+	struct kw_arch_irq_counts *counts = &kept->counts;
+
+	memset(counts, 0, sizeof(*counts));
+	counts->summed_status = l->nr ? KW_OK : KW_NOTFOUND;
+	add_own(ctx, kernel, l, KW_MAX_CPUS, counts);
+	for (unsigned int i = 0; !kernel->nr_cpus && i < l->nr; i++)
+		if (!l->irq[i].global)
+			fail(l, counts, i, KW_NOTFOUND);
+	for (unsigned int cpu = 0; cpu < kernel->nr_cpus; cpu++) {
+		if (!kw_cpu_is_possible(kernel, cpu))
+			continue;
+		add_joint(ctx, l, kw_percpu(kernel, l->irq_stat, cpu), &kept->pin[cpu], counts);
+		add_own(ctx, kernel, l, cpu, counts);
+	}
+}
+
+/* What is done once a pass stays out of what is done for each row. */
+__attribute__((noinline)) static void count_all(kw_ctx *ctx, const struct kw_kernel *kernel,
+						const struct kw_arch_irq_layout *l, struct arch_irqs *kept)
+{
+	uint64_t faults;
+
+	do {
+		faults = kw_faults_now(ctx);
+		add_all(ctx, kernel, l, kept);
+	} while (kw_faults_since(ctx, faults));
+	kept->pass = kw_pass_number(ctx);
+}
+
+const struct kw_arch_irq_counts *kw_arch_irq_counts(kw_ctx *ctx, const struct kw_kernel *kernel,
+						    const struct kw_arch_irq_layout *l)
+{
+	struct arch_irqs *kept = kw_context_keep(ctx, kernel, KW_CONTEXT_ARCH_IRQS, make_kept, free);
+
+	if (!kept)
+		return NULL;
+	if (kept->pass != kw_pass_number(ctx))
+		count_all(ctx, kernel, l, kept);
+	return &kept->counts;
 }
 
 kw_status kw_arch_irq_sum(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_arch_irq_layout *l,
 			  unsigned int cpu, uint64_t *sum)
 {
-	bool global = cpu == KW_MAX_CPUS;
-	uint8_t bytes[KW_MAX_IRQ_STAT];
-	kw_status status = !l->nr ? KW_NOTFOUND : global ? KW_OK : copy_irq_stat(ctx, kernel, l, cpu, bytes);
+	kw_status status = l->nr ? KW_OK : KW_NOTFOUND;
 
 	for (unsigned int i = 0; !status && i < l->nr; i++) {
-		const struct kw_arch_irq *irq = &l->irq[i];
-		uint32_t count;
+		uint32_t count = 0;
 
-		if (irq->global != global || !irq->summed)
-			continue;
-		if (irq->symbol == l->irq_stat)
-			memcpy(&count, bytes + irq->offset, sizeof(count));
-		else
-			status = kw_arch_irq_count(ctx, kernel, irq, cpu, &count);
-		if (!status)
-			*sum += count;
+		if (l->irq[i].summed && !l->irq[i].global)
+			status = kw_arch_irq_count(ctx, kernel, &l->irq[i], cpu, &count);
+		*sum += count;
 	}
 	return status;
 }

@@ -86,4 +86,10 @@ struct kw_clock {
 /** Read the kernel's clocks: the host's own for the live kernel, else the timekeeper's last update. */
 kw_status kw_clock_read(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_clock *ret);
 
+/** As kw_clock_read(), the monotonic clock alone, which is read once a pass. */
+kw_status kw_clock_monotonic(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t *ret);
+
+/** When the system was started, by its own clock: timekeeper.offs_real - offs_boot, also of the live kernel. */
+kw_status kw_clock_started(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t *ret);
+
 #endif

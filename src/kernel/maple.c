@@ -68,6 +68,7 @@ struct level {
 struct walk {
 	kw_ctx *ctx;
 	const struct maple_layout *layout;
+	struct kw_tree_watch *watch;
 	uint64_t limit;
 	unsigned int depth, nodes;
 	struct level level[MAX_LEVELS];
@@ -99,6 +100,7 @@ static kw_status push(struct walk *w, uint64_t entry, uint64_t first, uint64_t m
 	status = kw_read(w->ctx, entry & ~(uint64_t)(NODE_SIZE - 1), level->bytes, NODE_SIZE);
 	if (status)
 		return status;
+	kw_tree_watch_add(w->watch, entry & ~(uint64_t)(NODE_SIZE - 1), level->bytes, NODE_SIZE);
 	level->max = max;
 	level->next_first = first;
 	level->next = 0;
@@ -157,7 +159,13 @@ static kw_status walk_nodes(struct walk *w, kw_maple_fn fn, void *arg)
 kw_status kw_maple_each(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t tree, uint64_t limit,
 			kw_maple_fn fn, void *arg)
 {
-	struct walk w = { .ctx = ctx, .limit = limit };
+	return kw_maple_each_watched(ctx, kernel, tree, limit, fn, arg, NULL);
+}
+
+kw_status kw_maple_each_watched(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t tree, uint64_t limit,
+				kw_maple_fn fn, void *arg, struct kw_tree_watch *watch)
+{
+	struct walk w = { .ctx = ctx, .limit = limit, .watch = watch };
 	uint64_t root;
 	kw_status status;
 
@@ -167,6 +175,8 @@ kw_status kw_maple_each(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t tr
 	if (w.layout->root == KW_NO_ADDR)
 		return KW_NOTFOUND;
 	status = kw_read_u64(ctx, tree + w.layout->root, &root);
+	if (!status)
+		kw_tree_watch_add(watch, tree + w.layout->root, &root, sizeof(root));
 	if (status || !root)
 		return status;
 	if (!is_node(root)) {

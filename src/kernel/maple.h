@@ -16,6 +16,7 @@
 #define KERNEL_MAPLE_H
 
 #include "kernel/source.h"
+#include "kernel/tree_watch.h"
 
 /** Called with each entry that is a pointer and the range of indices that it stands for. False stops. */
 typedef bool (*kw_maple_fn)(uint64_t first, uint64_t last, uint64_t entry, void *arg);
@@ -30,5 +31,9 @@ typedef bool (*kw_maple_fn)(uint64_t first, uint64_t last, uint64_t entry, void 
  */
 kw_status kw_maple_each(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t tree, uint64_t limit,
 			kw_maple_fn fn, void *arg);
+
+/** As kw_maple_each(), adding what is read on the way, the root included, to a watch. */
+kw_status kw_maple_each_watched(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t tree, uint64_t limit,
+				kw_maple_fn fn, void *arg, struct kw_tree_watch *watch);
 
 #endif

@@ -8,6 +8,7 @@
 #include <kwalk/target.h>
 
 #include "kernel/kernel.h"
+#include "kernel/kept.h"
 #include "memory/memory.h"
 #include "symbol/symbols.h"
 #include "type/types.h"
@@ -38,8 +39,10 @@ static void target_unref(struct kw_target *target)
 
 static void close_target(kw_ctx *ctx)
 {
+	kw_context_forget(ctx);
 	kw_reader_free(ctx->reader);
 	ctx->reader = NULL;
+	ctx->clock.pass = 0;
 	target_unref(ctx->target);
 	ctx->target = NULL;
 }

@@ -9,7 +9,7 @@
 #ifndef KERNEL_ROW_H
 #define KERNEL_ROW_H
 
-#include "kernel/kernel.h"
+#include "kernel/kept.h"
 
 #define KW_PF_KTHREAD 0x00200000u /* of task_struct.flags */
 
@@ -28,11 +28,6 @@ enum kw_keep {
 	KW_KEEP_NR,
 };
 
-struct kw_kept {
-	void *state;
-	void (*free)(void *state);
-};
-
 struct kw_row_block;
 struct kw_pid_ns; /* kernel/pid_ns_view.h */
 
@@ -45,6 +40,7 @@ struct kw_row {
 	uint64_t run;	 /* number of the run: what was kept in another may be out of date */
 	uint64_t serial; /* number of the row, never 0: what was found for another is not this one's */
 	uint32_t flags;	 /* task_struct.flags, when a field uses them */
+	uint64_t wanted; /* while a group is read, which of its fields: see kw_row_wants() */
 	bool is_thread;	 /* a row of a thread: no sums */
 	const struct kw_pid_ns *pid_ns;	   /* whose view this is, or NULL */
 	const struct kw_clock *clock;	   /* of this run, NULL when not known */
@@ -64,6 +60,18 @@ void kw_row_begin(struct kw_row *row, uint64_t task);
 
 /** Go on with the same row: its strings stay, but sums and what else was found are to be found again. */
 void kw_row_go_on(struct kw_row *row);
+
+/** The bit of a field of a group in row->wanted; fields from the 64th on share one. */
+static inline uint64_t kw_wanted_bit(size_t field)
+{
+	return 1ULL << (field < 63 ? field : 63);
+}
+
+/** Tell whether a field of the group that is being read is asked for; the values of others need not be set. */
+static inline bool kw_row_wants(const struct kw_row *row, size_t field)
+{
+	return row->wanted & kw_wanted_bit(field);
+}
 
 /** Free what a row holds: strings, sums, names, what subjects keep. */
 void kw_row_deinit(struct kw_row *row);

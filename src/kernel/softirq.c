@@ -55,25 +55,20 @@ static const struct kw_field_def cpu_fields[] = {
 		      "__cpu_possible_mask"),
 };
 
+enum { SOFTIRQ, NAME, SOFTIRQ_COUNT, CPU };
+
 static void set_id(struct kw_row *row, const struct softirq_layout *l, struct kw_value *values)
 {
-	kw_set_uint(&values[0], row->index);
+	kw_set_uint(&values[SOFTIRQ], row->index);
+	if (!kw_row_wants(row, NAME))
+		return;
 	if (*l->name[row->index])
-		kw_set_string(&values[1], l->name[row->index]);
+		kw_set_string(&values[NAME], l->name[row->index]);
 	else
-		kw_set_absent(&values[1], KW_ABSENT_NO_SYMBOL);
+		kw_set_absent(&values[NAME], KW_ABSENT_NO_SYMBOL);
 }
 
-static kw_status count_on(struct kw_row *row, const struct softirq_layout *l, unsigned int cpu, uint32_t *ret)
-{
-	uint64_t addr = kw_percpu(row->kernel, l->cpu->kstat, cpu);
-
-	if (addr == KW_NO_ADDR || l->cpu->softirqs == KW_NO_ADDR)
-		return KW_NOTFOUND;
-	return kw_read_near_u32(row->ctx, addr + l->cpu->softirqs + 4ULL * row->index, ret);
-}
-
-static void set_count(struct kw_value *out, kw_status status, uint64_t count)
+static void set_count(struct kw_value *out, kw_status status, uint32_t count)
 {
 	if (status)
 		kw_set_absent(out, kw_absent_of_counter(status));
@@ -84,28 +79,29 @@ static void set_count(struct kw_value *out, kw_status status, uint64_t count)
 /* The kernel adds up in 32 bits. */
 static void read_softirq(struct kw_row *row, const void *layout, struct kw_value *values)
 {
-	kw_status status = row->kernel->nr_cpus ? KW_OK : KW_NOTFOUND;
-	uint32_t sum = 0;
+	const struct softirq_layout *l = layout;
+	const struct kw_cpu_kstat_sums *sums;
+	kw_status status;
 
-	for (unsigned int cpu = 0; !status && cpu < row->kernel->nr_cpus; cpu++) {
-		uint32_t count = 0;
-
-		if (kw_cpu_is_possible(row->kernel, cpu))
-			status = count_on(row, layout, cpu, &count);
-		sum += count;
-	}
-	set_id(row, layout, values);
-	set_count(&values[2], status, sum);
+	set_id(row, l, values);
+	if (!kw_row_wants(row, SOFTIRQ_COUNT))
+		return;
+	status = kw_cpu_kstat_all(row->ctx, row->kernel, l->cpu, &sums);
+	set_count(&values[SOFTIRQ_COUNT], status, status ? 0 : (uint32_t)sums->softirqs[row->index]);
 }
 
 static void read_softirq_cpu(struct kw_row *row, const void *layout, struct kw_value *values)
 {
+	const struct softirq_layout *l = layout;
+	uint64_t addr = kw_percpu(row->kernel, l->cpu->kstat, row->cpu);
 	uint32_t count = 0;
-	kw_status status = count_on(row, layout, row->cpu, &count);
+	kw_status status = KW_NOTFOUND;
 
+	if (addr != KW_NO_ADDR && l->cpu->kstat_size)
+		status = kw_read_near_u32(row->ctx, addr + l->cpu->softirqs + 4 * row->index, &count);
 	set_id(row, layout, values);
-	set_count(&values[2], status, count);
-	kw_set_uint(&values[3], row->cpu);
+	set_count(&values[SOFTIRQ_COUNT], status, count);
+	kw_set_uint(&values[CPU], row->cpu);
 }
 
 static const struct kw_field_table table = { fields, COUNT(fields) };

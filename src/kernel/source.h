@@ -6,8 +6,8 @@
  * zone), or just a number (of a CPU, of an interrupt), or the only one (the system). Fields come in groups, of two kinds:
  *
  *     paths    as those of tasks: each names the paths that it needs, from the row's object
- *     read()   makes the values of the whole group at once, once a row and only when one of them is asked for;
- *              field i of the table is values[i]
+ *     read()   makes the values of the group at once, once a row: those of the fields that are asked for
+ *              (kw_row_wants()), and of others where that costs nothing; field i of the table is values[i]
  *
  * Addresses and offsets that walkers and read() use make up a subject's layout, which is resolved once per target.
  * What this kernel lacks is KW_NO_ADDR in the layout, and its values are absent: resolve() fails only when memory runs

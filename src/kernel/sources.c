@@ -191,6 +191,7 @@ static kw_status is_read(kw_ctx *ctx, const struct kw_kernel *kernel, const stru
 
 		first->row.ctx = ctx;
 		first->row.kernel = kernel;
+		first->row.wanted = UINT64_MAX;
 		status = source->walk(ctx, kernel, places, take_first, first);
 		if (status == KW_NOTFOUND)
 			status = kw_fail(ctx, KW_NOTFOUND, "%s: %s", field->pub.origin,
@@ -266,19 +267,30 @@ static struct kw_layout *resolve(kw_ctx *ctx, const struct kw_kernel *kernel,
 	return layout;
 }
 
+/* Entries are put in front and stay as they are, so that looking needs no lock. */
+static struct kw_layout *find_layout(const struct kw_kernel *owner, const struct kw_subject *subject)
+{
+	struct kw_layout *layout = __atomic_load_n(&owner->layouts, __ATOMIC_ACQUIRE);
+
+	while (layout && layout->subject != subject)
+		layout = layout->next;
+	return layout;
+}
+
 const void *kw_layout_get(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_subject *subject)
 {
 	struct kw_kernel *owner = ctx->target->kernel;
-	struct kw_layout *layout;
+	struct kw_layout *layout = find_layout(owner, subject);
 
+	if (layout)
+		return layout->bytes;
 	pthread_mutex_lock(&layout_lock);
-	for (layout = owner->layouts; layout && layout->subject != subject; layout = layout->next)
-		;
+	layout = find_layout(owner, subject);
 	if (!layout) {
 		layout = resolve(ctx, kernel, subject);
 		if (layout) {
 			layout->next = owner->layouts;
-			owner->layouts = layout;
+			__atomic_store_n(&owner->layouts, layout, __ATOMIC_RELEASE);
 		}
 	}
 	pthread_mutex_unlock(&layout_lock);

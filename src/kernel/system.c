@@ -15,7 +15,7 @@
 /* Times of all possible CPUs. A CPU that can't be read makes the sum absent, not smaller. */
 static void read_times(struct kw_row *row, const void *layout, struct kw_value *values)
 {
-	uint64_t sum[KW_NR_CPU_TIMES] = { 0 }, now = kw_cpu_now(row);
+	uint64_t sum[KW_NR_CPU_TIMES] = { 0 };
 	kw_status status = row->kernel->nr_cpus ? KW_OK : KW_NOTFOUND;
 
 	for (unsigned int cpu = 0; !status && cpu < row->kernel->nr_cpus; cpu++) {
@@ -23,7 +23,7 @@ static void read_times(struct kw_row *row, const void *layout, struct kw_value *
 
 		if (!kw_cpu_is_possible(row->kernel, cpu))
 			continue;
-		status = kw_cpu_times(row, layout, cpu, now, times);
+		status = kw_cpu_times(row, layout, cpu, times);
 		for (size_t i = 0; !status && i < KW_NR_CPU_TIMES; i++)
 			sum[i] += times[i];
 	}
@@ -61,7 +61,8 @@ static void read_sched(struct kw_row *row, const void *layout, struct kw_value *
 		if (status)
 			break;
 		sum[CTXT] += rq.nr_switches;
-		sum[PROCS_RUNNING] += kw_cpu_is_online(row->ctx, layout, cpu) ? rq.nr_running : 0;
+		sum[PROCS_RUNNING] += kw_cpu_is_online(row->ctx, row->kernel, layout, cpu) ? rq.nr_running
+											   : 0;
 		/* A CPU's count goes below zero where another one wakes its tasks. */
 		sum[PROCS_BLOCKED] += (uint64_t)(int64_t)(int32_t)rq.nr_iowait;
 	}
@@ -98,43 +99,33 @@ static kw_status resolve_intr(kw_ctx *ctx, const struct kw_kernel *kernel, void 
 
 static const struct kw_subject intr_subject = { sizeof(struct intr_layout), resolve_intr };
 
-static kw_status add_intr(const struct kw_row *row, const struct intr_layout *l, unsigned int cpu,
-			  uint64_t *irqs, uint64_t *softirqs)
+static void set_intr(const struct intr_layout *l, kw_status status, uint64_t irqs,
+		     const struct kw_cpu_kstat_sums *sums, struct kw_value *values)
 {
-	uint32_t counts[KW_MAX_SOFTIRQS];
-	uint64_t devices;
-	kw_status status = kw_cpu_kstat(row->ctx, row->kernel, l->cpu, cpu, &devices, counts);
+	uint64_t softirqs = 0;
 
-	if (status)
-		return status;
-	*irqs += devices;
-	for (uint32_t i = 0; i < l->cpu->nr_softirqs; i++)
-		*softirqs += counts[i];
-	return kw_arch_irq_sum(row->ctx, row->kernel, l->arch, cpu, irqs);
-}
-
-static void set_intr(struct kw_value *values, kw_status status, uint64_t irqs, uint64_t softirqs)
-{
 	if (status) {
 		kw_set_all_absent(values, COUNT(intr_fields), kw_absent_of_counter(status));
 		return;
 	}
-	kw_set_uint(&values[INTR], irqs);
+	for (uint32_t i = 0; i < l->cpu->nr_softirqs; i++)
+		softirqs += sums->softirqs[i];
+	kw_set_uint(&values[INTR], irqs + sums->irqs);
 	kw_set_uint(&values[SOFTIRQS], softirqs);
 }
 
 static void read_intr(struct kw_row *row, const void *layout, struct kw_value *values)
 {
 	const struct intr_layout *l = layout;
-	uint64_t irqs = 0, softirqs = 0;
-	kw_status status = kw_arch_irq_sum(row->ctx, row->kernel, l->arch, KW_MAX_CPUS, &irqs);
+	const struct kw_cpu_kstat_sums *sums = NULL;
+	const struct kw_arch_irq_counts *arch = NULL;
+	kw_status status = kw_cpu_kstat_all(row->ctx, row->kernel, l->cpu, &sums);
 
-	if (!status && !row->kernel->nr_cpus)
-		status = KW_NOTFOUND;
-	for (unsigned int cpu = 0; !status && cpu < row->kernel->nr_cpus; cpu++)
-		if (kw_cpu_is_possible(row->kernel, cpu))
-			status = add_intr(row, l, cpu, &irqs, &softirqs);
-	set_intr(values, status, irqs, softirqs);
+	if (!status && kw_row_wants(row, INTR)) {
+		arch = kw_arch_irq_counts(row->ctx, row->kernel, l->arch);
+		status = arch ? arch->summed_status : KW_NOMEM;
+	}
+	set_intr(l, status, arch ? arch->summed : 0, sums, values);
 }
 
 enum { BTIME, UPTIME, NOW, JIFFIES };
@@ -150,15 +141,21 @@ static const struct kw_field_def clock_fields[] = {
 
 static void read_clock(struct kw_row *row, const void *layout, struct kw_value *values)
 {
-	struct kw_clock clock;
+	struct kw_clock clock = { 0 };
+	uint64_t started = 0;
+	kw_status status = KW_OK;
 
 	(void)layout;
-	if (kw_clock_read(row->ctx, row->kernel, &clock)) {
+	if (kw_row_wants(row, BTIME))
+		status = kw_clock_started(row->ctx, row->kernel, &started);
+	if (!status && (kw_row_wants(row, UPTIME) || kw_row_wants(row, NOW)))
+		status = kw_clock_read(row->ctx, row->kernel, &clock);
+	if (status) {
 		kw_clear_error(row->ctx);
 		kw_set_all_absent(values, COUNT(clock_fields), KW_ABSENT_NO_SYMBOL);
 		return;
 	}
-	kw_set_uint(&values[BTIME], clock.realtime - clock.boottime);
+	kw_set_uint(&values[BTIME], started);
 	kw_set_uint(&values[UPTIME], clock.boottime);
 	kw_set_uint(&values[NOW], clock.realtime);
 }
@@ -235,7 +232,7 @@ static void set_cpus(struct kw_row *row, const struct load_layout *l, struct kw_
 
 	for (unsigned int cpu = 0; cpu < row->kernel->nr_cpus; cpu++) {
 		possible += kw_cpu_is_possible(row->kernel, cpu);
-		online += kw_cpu_is_online(row->ctx, l->cpu, cpu);
+		online += kw_cpu_is_online(row->ctx, row->kernel, l->cpu, cpu);
 	}
 	if (!possible)
 		kw_set_absent(&values[CPUS], KW_ABSENT_NO_SYMBOL);
@@ -247,28 +244,50 @@ static void set_cpus(struct kw_row *row, const struct load_layout *l, struct kw_
 		kw_set_uint(&values[CPUS_ONLINE], online);
 }
 
-static void read_load(struct kw_row *row, const void *layout, struct kw_value *values)
+/* Fixed point with 11 bits behind it. */
+static void set_averages(struct kw_row *row, const struct load_layout *l, struct kw_value *values)
 {
-	const struct load_layout *l = layout;
-	uint64_t next = l->idr_next == KW_NO_ADDR ? KW_NO_ADDR
-						  : row->kernel->globals.init_pid_ns + l->idr_next;
-
 	for (unsigned int i = 0; i < 3; i++) {
 		struct kw_value *load = &values[LOAD1 + i];
 
 		kw_read_global(row->ctx, l->avenrun == KW_NO_ADDR ? KW_NO_ADDR : l->avenrun + 8 * i, 8, load);
-		/* Fixed point with 11 bits behind it. */
 		if (load->type == KW_VAL_UINT)
 			*load = (struct kw_value){ .type = KW_VAL_FLOAT, .f = (double)load->u / 2048 };
 	}
-	kw_read_global(row->ctx, l->nr_threads, 4, &values[THREADS]);
-	kw_read_global(row->ctx, l->total_forks, 8, &values[PROCESSES]);
-	kw_read_global(row->ctx, l->jiffies_64, 8, &values[JIFFIES_64]);
-	kw_read_global(row->ctx, l->nr_irqs, 4, &values[NR_IRQS]);
-	kw_read_global(row->ctx, next, 4, &values[LAST_PID]);
-	if (values[LAST_PID].type == KW_VAL_UINT)
-		kw_set_int(&values[LAST_PID], (int64_t)values[LAST_PID].u - 1);
-	set_cpus(row, l, values);
+}
+
+static void set_last_pid(struct kw_row *row, const struct load_layout *l, struct kw_value *out)
+{
+	uint64_t next = l->idr_next == KW_NO_ADDR ? KW_NO_ADDR
+						  : row->kernel->globals.init_pid_ns + l->idr_next;
+
+	kw_read_global(row->ctx, next, 4, out);
+	if (out->type == KW_VAL_UINT)
+		kw_set_int(out, (int64_t)out->u - 1);
+}
+
+static void read_load(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	const struct load_layout *l = layout;
+	const struct {
+		unsigned int field, size;
+		uint64_t addr;
+	} globals[] = {
+		{ THREADS, 4, l->nr_threads },
+		{ PROCESSES, 8, l->total_forks },
+		{ JIFFIES_64, 8, l->jiffies_64 },
+		{ NR_IRQS, 4, l->nr_irqs },
+	};
+
+	for (size_t i = 0; i < COUNT(globals); i++)
+		if (kw_row_wants(row, globals[i].field))
+			kw_read_global(row->ctx, globals[i].addr, globals[i].size, &values[globals[i].field]);
+	if (kw_row_wants(row, LOAD1) || kw_row_wants(row, LOAD5) || kw_row_wants(row, LOAD15))
+		set_averages(row, l, values);
+	if (kw_row_wants(row, LAST_PID))
+		set_last_pid(row, l, &values[LAST_PID]);
+	if (kw_row_wants(row, CPUS) || kw_row_wants(row, CPUS_ONLINE))
+		set_cpus(row, l, values);
 	kw_set_uint(&values[PAGE_SIZE], KW_PAGE_SIZE);
 }
 
@@ -327,8 +346,10 @@ static void read_about(struct kw_row *row, const void *layout, struct kw_value *
 	kw_status status = l->cmdline == KW_NO_ADDR ? KW_NOTFOUND
 						    : kw_read_u64(row->ctx, l->cmdline, &cmdline);
 
-	set_text(row, l->banner == KW_NO_ADDR ? KW_NOTFOUND : KW_OK, l->banner, &values[VERSION]);
-	set_text(row, status, cmdline, &values[CMDLINE]);
+	if (kw_row_wants(row, VERSION))
+		set_text(row, l->banner == KW_NO_ADDR ? KW_NOTFOUND : KW_OK, l->banner, &values[VERSION]);
+	if (kw_row_wants(row, CMDLINE))
+		set_text(row, status, cmdline, &values[CMDLINE]);
 	kw_read_global(row->ctx, l->cpu_khz, 4, &values[MHZ]);
 	if (values[MHZ].type == KW_VAL_UINT)
 		values[MHZ] = (struct kw_value){ .type = KW_VAL_FLOAT, .f = (double)values[MHZ].u / 1000 };
@@ -392,13 +413,14 @@ static void read_cpu(struct kw_row *row, const void *layout, struct kw_value *va
 	if (l->online_mask == KW_NO_ADDR)
 		kw_set_absent(&values[ONLINE], KW_ABSENT_NO_SYMBOL);
 	else
-		kw_set_bool(&values[ONLINE], kw_cpu_is_online(row->ctx, l, row->index));
+		kw_set_bool(&values[ONLINE],
+			    kw_cpu_is_online(row->ctx, row->kernel, l, (unsigned int)row->index));
 }
 
 static void read_cpu_times(struct kw_row *row, const void *layout, struct kw_value *values)
 {
 	uint64_t times[KW_NR_CPU_TIMES];
-	kw_status status = kw_cpu_times(row, layout, row->index, kw_cpu_now(row), times);
+	kw_status status = kw_cpu_times(row, layout, row->index, times);
 
 	for (size_t i = 0; i < KW_NR_CPU_TIMES; i++) {
 		if (status)
@@ -424,10 +446,15 @@ static void read_cpu_sched(struct kw_row *row, const void *layout, struct kw_val
 
 static void read_cpu_intr(struct kw_row *row, const void *layout, struct kw_value *values)
 {
-	uint64_t irqs = 0, softirqs = 0;
-	kw_status status = add_intr(row, layout, row->index, &irqs, &softirqs);
+	const struct intr_layout *l = layout;
+	unsigned int cpu = (unsigned int)row->index;
+	struct kw_cpu_kstat_sums sums;
+	uint64_t irqs = 0;
+	kw_status status = kw_cpu_kstat(row->ctx, row->kernel, l->cpu, cpu, &sums);
 
-	set_intr(values, status, irqs, softirqs);
+	if (!status && kw_row_wants(row, INTR))
+		status = kw_arch_irq_sum(row->ctx, row->kernel, l->arch, cpu, &irqs);
+	set_intr(l, status, irqs, &sums, values);
 }
 
 static const struct kw_field_def schedstat_fields[] = {

@@ -21,9 +21,10 @@ static kw_status read_entry(kw_ctx *ctx, uint64_t at, bool again, uint64_t *ret_
 	return kw_read_u64(ctx, at, ret_entry);
 }
 
-static kw_status read_node(kw_ctx *ctx, const struct kw_task_layout *layout, uint64_t entry, uint64_t base,
+static kw_status read_node(kw_ctx *ctx, const struct kw_xa_walk *walk, uint64_t entry, uint64_t base,
 			   struct kw_xa_level *level)
 {
+	const struct kw_task_layout *layout = walk->layout;
 	uint64_t node = entry - 2;
 	uint8_t shift;
 	kw_status status = kw_read(ctx, node + layout->node_shift, &shift, sizeof(shift));
@@ -34,6 +35,8 @@ static kw_status read_node(kw_ctx *ctx, const struct kw_task_layout *layout, uin
 	level->base = base;
 	level->place = node + layout->node_slots;
 	level->next = 0;
+	if (!status)
+		kw_tree_watch_add(walk->watch, level->place, level->slots, 8ULL << layout->chunk_shift);
 	return status;
 }
 
@@ -61,9 +64,18 @@ static void note_damage(struct kw_xa_walk *walk, kw_status status)
 kw_status kw_xa_begin(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t limit,
 		      struct kw_xa_walk *walk)
 {
+	return kw_xa_begin_watched(ctx, kernel, head, limit, walk, NULL);
+}
+
+kw_status kw_xa_begin_watched(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t limit,
+			      struct kw_xa_walk *walk, struct kw_tree_watch *watch)
+{
 	uint64_t entry;
 	kw_status status = kw_read_u64(ctx, head, &entry);
 
+	if (!status)
+		kw_tree_watch_add(watch, head, &entry, sizeof(entry));
+	walk->watch = watch;
 	walk->layout = &kernel->task;
 	walk->limit = limit;
 	walk->depth = 0;
@@ -73,7 +85,7 @@ kw_status kw_xa_begin(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head
 	if (1U << walk->layout->chunk_shift > KW_XA_MAX_SLOTS)
 		return kw_fail(ctx, KW_UNSUPPORTED, "an XArray node has more than %d slots", KW_XA_MAX_SLOTS);
 	if (!status && is_node(entry)) {
-		status = read_node(ctx, walk->layout, entry, 0, &walk->level[0]);
+		status = read_node(ctx, walk, entry, 0, &walk->level[0]);
 		if (!status)
 			status = check_root(ctx, walk);
 		walk->depth = 1;
@@ -104,7 +116,7 @@ static kw_status read_child(kw_ctx *ctx, struct kw_xa_walk *walk, const struct k
 			    uint64_t entry, uint64_t base)
 {
 	struct kw_xa_level *child = &walk->level[walk->depth];
-	kw_status status = read_node(ctx, walk->layout, entry, base, child);
+	kw_status status = read_node(ctx, walk, entry, base, child);
 
 	if (!status && child->shift != level->shift - walk->layout->chunk_shift)
 		status = KW_FORMAT;

@@ -10,7 +10,7 @@
 #ifndef KERNEL_XARRAY_H
 #define KERNEL_XARRAY_H
 
-#include "kernel/kernel.h"
+#include "kernel/tree_watch.h"
 
 #define KW_XA_MAX_SLOTS	 64
 #define KW_XA_MAX_LEVELS 11
@@ -25,7 +25,8 @@ struct kw_xa_level {
 
 struct kw_xa_walk {
 	const struct kw_task_layout *layout;
-	uint64_t limit; /* indices from here on are not visited */
+	struct kw_tree_watch *watch; /* to which its nodes are added, or NULL */
+	uint64_t limit;		     /* indices from here on are not visited */
 	unsigned int depth;
 	uint64_t damaged; /* nodes that could not be read or are none, and what stands in the place of one */
 	uint64_t lacking; /* of these, those that a dump lacks */
@@ -43,6 +44,10 @@ struct kw_xa_walk {
  */
 kw_status kw_xa_begin(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t limit,
 		      struct kw_xa_walk *walk);
+
+/** As kw_xa_begin(), adding what is read on the way, the root included, to a watch. */
+kw_status kw_xa_begin_watched(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t limit,
+			      struct kw_xa_walk *walk, struct kw_tree_watch *watch);
 
 /**
  * Get the next leaf.

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "memory/reader.h"
+#include "memory/view.h"
 #include "util/error.h"
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
@@ -296,6 +296,15 @@ const void *kw_fetch(kw_ctx *ctx, uint64_t addr, size_t len, void *scratch, kw_s
 		return scratch;
 	*ret_status = status;
 	return NULL;
+}
+
+/* The first look finds the segment, so that the second sees it at hand: what was translated is not. */
+const uint8_t *kw_pin(kw_ctx *ctx, struct kw_pin *pin, uint64_t addr, size_t len, void *scratch,
+		      kw_status *ret_status)
+{
+	if (!kw_faults_now(ctx) && view(ctx, addr, len))
+		pin->at = kw_view_at_hand(ctx, addr, len);
+	return kw_faults_now(ctx) || !pin->at ? kw_look(ctx, addr, len, scratch, ret_status) : pin->at;
 }
 
 /* Read a string page by page; *ret_len is what has been had, whatever is returned. */

@@ -113,6 +113,68 @@ static inline kw_status kw_read_near(kw_ctx *ctx, uint64_t addr, void *buf, size
 	return kw_read(ctx, addr, buf, len);
 }
 
+/**
+ * Look at an object to take values out of it: in place where kw_view_at_hand() is, else in a copy.
+ *
+ * @param scratch  room for the copy, len bytes
+ * @return NULL with *ret_status set to the state of the memory; what was taken counts once kw_look_failed() is false
+ */
+static inline const uint8_t *kw_look(kw_ctx *ctx, uint64_t addr, size_t len, void *scratch,
+				     kw_status *ret_status)
+{
+	const void *found = ctx->reader->depth ? kw_view_at_hand(ctx, addr, len) : NULL;
+	kw_status status;
+
+	if (__builtin_expect(found != NULL, 1))
+		return found;
+	status = kw_read(ctx, addr, scratch, len);
+	if (!status)
+		return scratch;
+	*ret_status = status;
+	return NULL;
+}
+
+/** Tell whether a page has failed while values were taken: look again, which copies from now on. */
+static inline bool kw_look_failed(const kw_ctx *ctx, const void *found, const void *scratch)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return found != scratch && kw_faults_now(ctx);
+}
+
+/**
+ * Where an object that is looked at in every pass is mapped; zeroed: not yet looked for. An address in one of the
+ * segments stays where it is as long as the context, unless pages fail: then all is copied.
+ */
+struct kw_pin {
+	const uint8_t *at;
+};
+
+/** Look for it. As kw_look(). */
+const uint8_t *kw_pin(kw_ctx *ctx, struct kw_pin *pin, uint64_t addr, size_t len, void *scratch,
+		      kw_status *ret_status);
+
+/** As kw_look() of an object that has a pin of its own. Only in a pass. */
+static inline const uint8_t *kw_look_pinned(kw_ctx *ctx, struct kw_pin *pin, uint64_t addr, size_t len,
+					    void *scratch, kw_status *ret_status)
+{
+	if (__builtin_expect(pin->at && !kw_faults_now(ctx), 1))
+		return pin->at;
+	return kw_pin(ctx, pin, addr, len, scratch, ret_status);
+}
+
+/** After a sequence of looks: whether a page has failed since kw_faults_now() was this, and all is to be done again. */
+static inline bool kw_faults_since(const kw_ctx *ctx, uint64_t before)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __builtin_expect(kw_faults_now(ctx) != before, 0);
+}
+
+/** Number of the pass that is under way, 0 when there is none: what belongs to another one is out of date. */
+static inline uint64_t kw_pass_number(const kw_ctx *ctx)
+{
+	return ctx->reader->depth ? ctx->reader->epoch : 0;
+}
+
 static inline kw_status kw_read_near_u64(kw_ctx *ctx, uint64_t addr, uint64_t *ret)
 {
 	return kw_read_near(ctx, addr, ret, sizeof(*ret));

@@ -233,6 +233,7 @@ static kw_status add_reading(kw_ctx *ctx, const struct kw_root *root, struct kw_
 
 	if (status)
 		return status;
+	stage->readings.item[pick.reading].wanted |= kw_wanted_bit(pick.field);
 	return kw_array_push(&stage->picks, pick) ? KW_OK : kw_fail_nomem(ctx);
 }
 
@@ -378,6 +379,7 @@ static void read_groups(struct kw_stage *stage, struct kw_row *row, struct kw_va
 	for (size_t i = 0; i < stage->readings.nr; i++) {
 		const struct kw_reading *r = &stage->readings.item[i];
 
+		row->wanted = r->wanted;
 		r->group->read(row, r->layout, r->values);
 	}
 	for (size_t i = 0; i < stage->picks.nr; i++) {

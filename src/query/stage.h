@@ -55,6 +55,7 @@ struct kw_reading {
 	const struct kw_field_group *group;
 	const void *layout;
 	struct kw_value *values;
+	uint64_t wanted; /* row->wanted */
 };
 
 /** One of them that is wanted. */

@@ -17,6 +17,7 @@ struct kw_reader;  /* memory/memory.h */
 struct kw_symbols; /* symbol/symbols.h */
 struct kw_types;   /* type/types.h */
 struct kw_kernel;  /* kernel/kernel.h */
+struct kw_kept;	   /* kernel/kept.h */
 
 /** What was opened; shared by contexts, counted. */
 struct kw_target {
@@ -35,8 +36,12 @@ struct kw_ctx {
 	struct kw_target *target; /* NULL until kw_open() */
 	struct kw_reader *reader; /* this context's cache, translations and failed pages */
 	struct kw_counters counters;
-	kw_status status; /* of the last failure */
-	char *message;	  /* its text, or NULL */
+	struct {
+		uint64_t pass, monotonic;
+	} clock;	      /* kernel/clock.c's: read once a pass; pass 0: not yet */
+	struct kw_kept *kept; /* of the target's subjects, or NULL */
+	kw_status status;     /* of the last failure */
+	char *message;	      /* its text, or NULL */
 };
 
 #endif
