@@ -8,6 +8,7 @@
 
 #include "kernel/pid_ns_view.h"
 #include "kernel/thread_sums.h"
+#include "memory/view.h"
 #include "util/array.h"
 #include "util/error.h"
 #include "util/nearest.h"
@@ -206,7 +207,7 @@ static kw_status add_computed(kw_ctx *ctx, const struct kw_root *root, struct kw
 static kw_status find_reading(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
 			      const struct kw_field_group *group, uint32_t *ret)
 {
-	struct kw_reading reading = { .group = group };
+	struct kw_reading reading = { .group = group, .read = group->read };
 
 	for (*ret = 0; *ret < stage->readings.nr; ++*ret)
 		if (stage->readings.item[*ret].group == group)
@@ -227,13 +228,15 @@ static kw_status find_reading(kw_ctx *ctx, const struct kw_root *root, struct kw
 static kw_status add_reading(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
 			     const struct kw_binding *binding, uint32_t out)
 {
-	struct kw_pick pick = { .field = (uint32_t)(binding->def - binding->group->table->fields),
-				.out = out };
-	kw_status status = find_reading(ctx, root, stage, binding->group, &pick.reading);
+	size_t field = (size_t)(binding->def - binding->group->table->fields);
+	struct kw_pick pick = { .out = out };
+	uint32_t i;
+	kw_status status = find_reading(ctx, root, stage, binding->group, &i);
 
 	if (status)
 		return status;
-	stage->readings.item[pick.reading].wanted |= kw_wanted_bit(pick.field);
+	stage->readings.item[i].wanted |= kw_wanted_bit(field);
+	pick.from = &stage->readings.item[i].values[field];
 	return kw_array_push(&stage->picks, pick) ? KW_OK : kw_fail_nomem(ctx);
 }
 
@@ -348,6 +351,13 @@ static kw_status add_sum_inputs(kw_ctx *ctx, const struct kw_root *root, struct 
 	return status;
 }
 
+/* Whether groups that are read are all that a stage has. */
+static bool only_reads(const struct kw_stage *stage)
+{
+	return !stage->plan.loads.nr && !stage->uses && !stage->computed.nr && !stage->of_mm.nr &&
+	       !stage->makings.nr;
+}
+
 kw_status kw_stage_finish(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
 			  struct kw_slots *slots)
 {
@@ -355,6 +365,7 @@ kw_status kw_stage_finish(kw_ctx *ctx, const struct kw_root *root, struct kw_sta
 
 	if (status)
 		return status;
+	stage->only_reads = only_reads(stage);
 	return kw_plan_finish(ctx, &stage->plan);
 }
 
@@ -376,17 +387,15 @@ void kw_name_enumerator(kw_ctx *ctx, const struct kw_type *type, struct kw_value
 
 static void read_groups(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
 {
-	for (size_t i = 0; i < stage->readings.nr; i++) {
-		const struct kw_reading *r = &stage->readings.item[i];
+	const struct kw_reading *r = stage->readings.item, *last_reading = r + stage->readings.nr;
+	const struct kw_pick *pick = stage->picks.item, *last_pick = pick + stage->picks.nr;
 
+	for (; r < last_reading; r++) {
 		row->wanted = r->wanted;
-		r->group->read(row, r->layout, r->values);
+		r->read(row, r->layout, r->values);
 	}
-	for (size_t i = 0; i < stage->picks.nr; i++) {
-		const struct kw_pick *pick = &stage->picks.item[i];
-
-		values[pick->out] = stage->readings.item[pick->reading].values[pick->field];
-	}
+	for (; pick < last_pick; pick++)
+		values[pick->out] = *pick->from;
 }
 
 static void compute_fields(struct kw_row *row, const struct kw_stage_items *items, struct kw_value *values)
@@ -473,11 +482,18 @@ static kw_status run_once(struct kw_stage *stage, struct kw_row *row, struct kw_
 
 kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
 {
-	uint64_t faults = kw_fault_count(row->ctx);
-	kw_status status = run_once(stage, row, values);
+	uint64_t faults = kw_faults_now(row->ctx);
+	kw_status status = KW_OK;
+
+	if (stage->only_reads) {
+		stage->rows++;
+		read_groups(stage, row, values);
+	} else {
+		status = run_once(stage, row, values);
+	}
 
 	/* A page failed while fields looked at what lies in place. The second run sees it marked as failed. */
-	if (__builtin_expect(kw_fault_count(row->ctx) != faults, 0)) {
+	if (__builtin_expect(kw_faults_now(row->ctx) != faults, 0)) {
 		kw_row_go_on(row);
 		status = run_once(stage, row, values);
 	}

@@ -53,6 +53,7 @@ struct kw_stage_items {
 /** A group of fields that are read together, and the values it gave for the row. */
 struct kw_reading {
 	const struct kw_field_group *group;
+	void (*read)(struct kw_row *row, const void *layout, struct kw_value *values); /* the group's */
 	const void *layout;
 	struct kw_value *values;
 	uint64_t wanted; /* row->wanted */
@@ -60,7 +61,8 @@ struct kw_reading {
 
 /** One of them that is wanted. */
 struct kw_pick {
-	uint32_t reading, field, out;
+	const struct kw_value *from; /* of the group's values */
+	uint32_t out;
 };
 
 struct kw_constant {
@@ -107,6 +109,7 @@ struct kw_stage {
 		struct kw_pick *item;
 		size_t nr, cap;
 	} picks;
+	bool only_reads;     /* there is nothing but these readings */
 	uint64_t rows;	     /* that it has been run on since this was set to 0 */
 	uint32_t uses;	     /* KW_USES_... of all fields */
 	uint32_t flags_slot; /* of task_struct.flags, when a field uses them */
