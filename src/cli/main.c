@@ -16,6 +16,8 @@ static const struct command *const commands[] = { &cmd_ps,     &cmd_query, &cmd_
 						  &cmd_mem,    &cmd_show,  &cmd_cat, &cmd_info, &cmd_check,
 						  &cmd_fields, &cmd_type,  &cmd_sym, &cmd_print };
 
+#define VMCORE "/proc/vmcore"
+
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static const char *const format_names[] = { "table", "json", "jsonl", "csv", "tsv" };
@@ -178,6 +180,15 @@ static void show_progress(void *arg, uint64_t done, uint64_t total)
 		fprintf(stderr, "\rkwalk: reading: %" PRIu64 " MiB", now);
 }
 
+/* Where there is a /proc/vmcore, who names no target may well mean that, and would take what is shown for it. */
+static void tell_of_capture_kernel(const struct cli *cli)
+{
+	if (!cli->target && access(VMCORE, F_OK) == 0)
+		fputs("kwalk: this is a capture kernel, and it is itself what is shown; the one that crashed: "
+		      "-t " VMCORE "\n",
+		      stderr);
+}
+
 int cli_open(struct cli *cli)
 {
 	struct progress progress = { 0 };
@@ -204,6 +215,7 @@ int cli_open(struct cli *cli)
 	status = kw_open(cli->ctx, cli->target, &opts);
 	if (progress.in_line)
 		fputc('\n', stderr);
+	tell_of_capture_kernel(cli);
 	if (!status) {
 		const char *trouble = kw_trouble(cli->ctx);
 		uint64_t addr;

@@ -21,6 +21,12 @@
 /* A process may have 65,530 mappings, and each hole costs two: with more, the whole mapping is given up. */
 #define MAX_HOLES 16384
 
+/*
+ * Each part is a mapping, too, with page tables in memory that a capture kernel has little of: 16 MiB with these, when
+ * each has a page of its own, for 1 GiB of parts.
+ */
+#define MAX_PARTS 4096
+
 struct mapping {
 	struct mapping *next;	 /* of the whole process; set once */
 	struct mapping *sibling; /* of the same memory */
@@ -33,6 +39,7 @@ struct mapping {
 	uint64_t *failed;   /* a bit for each page */
 	size_t failed_size; /* bytes of it */
 	unsigned int holes; /* atomic: pages that failed one by one */
+	unsigned int parts; /* atomic: of what was reserved, asked for one by one */
 	uint64_t *faults;   /* the memory's counter */
 };
 
@@ -202,7 +209,7 @@ static bool add_mapping(struct guard *guard, const struct mapping *wanted)
 		mapping->failed_size = wanted->failed_size;
 		mapping->fd = wanted->fd;
 		mapping->offset = wanted->offset;
-		mapping->holes = 0;
+		mapping->holes = mapping->parts = 0;
 		mapping->faults = &guard->faults;
 		__atomic_fetch_add(&mapping->seq, 1, __ATOMIC_SEQ_CST);
 		mapping->sibling = guard->first;
@@ -212,34 +219,80 @@ static bool add_mapping(struct guard *guard, const struct mapping *wanted)
 	return mapping != NULL;
 }
 
+/* Make a mapping known whose memory is there; NULL, and no mapping, when it can't be. */
+static const uint8_t *keep_mapping(struct guard *guard, struct mapping *mapping, void *base, int *ret_why)
+{
+	void *failed;
+
+	/* An untouched record costs address space only. */
+	mapping->failed_size = mapping->size / mapping->page / 8 + 64;
+	failed = mmap(NULL, mapping->failed_size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	mapping->base = (uintptr_t)base;
+	mapping->failed = failed;
+	if (failed != MAP_FAILED && add_mapping(guard, mapping))
+		return base;
+	*ret_why = ENOMEM;
+	if (failed != MAP_FAILED)
+		munmap(failed, mapping->failed_size);
+	munmap(base, mapping->size);
+	return NULL;
+}
+
 const uint8_t *guard_map(struct guard *guard, int fd, uint64_t offset, uint64_t size, int *ret_why)
 {
 	struct mapping mapping = { .size = size, .page = fault_size(fd), .fd = fd, .offset = offset };
-	void *base, *failed;
+	void *base = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, (off_t)offset);
 
-	/* An untouched record costs address space only. */
-	mapping.failed_size = size / mapping.page / 8 + 64;
-	failed = mmap(NULL, mapping.failed_size, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (failed == MAP_FAILED) {
-		*ret_why = errno;
-		return NULL;
+	if (base != MAP_FAILED)
+		return keep_mapping(guard, &mapping, base, ret_why);
+	*ret_why = errno;
+	return NULL;
+}
+
+const uint8_t *guard_reserve(struct guard *guard, int fd, uint64_t offset, uint64_t size, int *ret_why)
+{
+	struct mapping mapping = { .size = size, .page = fault_size(fd), .fd = fd, .offset = offset };
+	void *base = mmap(NULL, mapping.page, PROT_READ, MAP_SHARED, fd, (off_t)offset);
+
+	if (base != MAP_FAILED) {
+		munmap(base, mapping.page);
+		/* Nothing may be read there, not even zeros: who has not asked for a part is wrong. */
+		base = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	}
-	base = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, (off_t)offset);
 	if (base == MAP_FAILED) {
 		*ret_why = errno;
-		munmap(failed, mapping.failed_size);
 		return NULL;
 	}
-	mapping.base = (uintptr_t)base;
-	mapping.failed = failed;
-	if (!add_mapping(guard, &mapping)) {
-		*ret_why = ENOMEM;
-		munmap(base, size);
-		munmap(failed, mapping.failed_size);
-		return NULL;
-	}
-	return base;
+	guard->in_parts = true;
+	return keep_mapping(guard, &mapping, base, ret_why);
+}
+
+/* The mapping of a memory in which an address lies, or NULL. */
+static struct mapping *find_mapping(const struct guard *guard, const void *start)
+{
+	struct mapping *mapping = guard->first;
+
+	while (mapping && (uintptr_t)start - mapping->base >= mapping->size)
+		mapping = mapping->sibling;
+	return mapping;
+}
+
+bool guard_map_part(struct guard *guard, const void *start, size_t len)
+{
+	struct mapping *mapping = find_mapping(guard, start);
+	uintptr_t skip = (uintptr_t)start - mapping->base;
+
+	if (len > mapping->size - skip)
+		len = mapping->size - skip;
+	if (guard_range_failed(guard, start, len))
+		return false;
+	if (__atomic_fetch_add(&mapping->parts, 1, __ATOMIC_SEQ_CST) < MAX_PARTS &&
+	    mmap((void *)(uintptr_t)start, len, PROT_READ, MAP_SHARED | MAP_FIXED, mapping->fd,
+		 (off_t)(mapping->offset + skip)) != MAP_FAILED)
+		return true;
+	record(mapping, skip / mapping->page, (len + mapping->page - 1) / mapping->page);
+	return false;
 }
 
 void guard_unmap_all(struct guard *guard)
@@ -258,12 +311,10 @@ void guard_unmap_all(struct guard *guard)
 
 bool guard_range_failed(const struct guard *guard, const void *start, size_t len)
 {
+	const struct mapping *mapping = find_mapping(guard, start);
 	uintptr_t addr = (uintptr_t)start;
-	const struct mapping *mapping = guard->first;
 	size_t last;
 
-	while (mapping && addr - mapping->base >= mapping->size)
-		mapping = mapping->sibling;
 	if (!mapping)
 		return false;
 	last = (addr - mapping->base + (len ? len - 1 : 0)) / mapping->page;

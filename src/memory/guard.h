@@ -25,6 +25,7 @@ struct mapping;
 struct guard {
 	struct mapping *first;
 	uint64_t faults; /* atomic: pages that failed, the cut off end of a file counting once */
+	bool in_parts;	 /* what is mapped was made by guard_reserve() */
 };
 
 /**
@@ -35,6 +36,20 @@ struct guard {
  * @return the address of its first byte; it lives until guard_unmap_all()
  */
 const uint8_t *guard_map(struct guard *guard, int fd, uint64_t offset, uint64_t size, int *ret_why);
+
+/**
+ * As guard_map(), but map nothing yet: each part must be asked of guard_map_part() before it is touched. Tries one page, so
+ * that a file which can't be mapped is known at once.
+ */
+const uint8_t *guard_reserve(struct guard *guard, int fd, uint64_t offset, uint64_t size, int *ret_why);
+
+/**
+ * Map a part of what was reserved.
+ *
+ * @param start, len  whole pages; what lies past the end of what was reserved is left out
+ * @return false when it can't be mapped, or enough is: its pages are then recorded as failed, and not to be touched
+ */
+bool guard_map_part(struct guard *guard, const void *start, size_t len);
 
 /** Unmap everything that the memory has mapped. */
 void guard_unmap_all(struct guard *guard);

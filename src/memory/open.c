@@ -250,8 +250,9 @@ kw_status kw_memory_open(kw_ctx *ctx, const char *spec, const struct kw_open_opt
 	status = memory->name ? open_source(ctx, memory, spec, opts) : kw_fail_nomem(ctx);
 	if (status == KW_OK)
 		status = kw_memory_list_segments(ctx, memory);
-	if (status == KW_OK && memory->guard.first && memory->kind != KW_SOURCE_LIVE)
-		populate_init(&memory->populate, memory->fd, memory->file_size);
+	if (status == KW_OK && memory->guard.first && memory->kind != KW_SOURCE_LIVE &&
+	    !populate_init(&memory->populate, &memory->guard, memory->fd, memory->file_size))
+		status = kw_fail_nomem(ctx);
 	/* On files in memory, which populate leaves alone, a page costs no more to map than to read. */
 	memory->once = status == KW_OK && opts && opts->once && memory->populate.asked;
 	memory->copied |= memory->once;

@@ -23,13 +23,15 @@ static bool is_on_disk(int fd)
 	       fs.f_type != HUGETLBFS_MAGIC;
 }
 
-void populate_init(struct populate *populate, int fd, uint64_t file_size)
+bool populate_init(struct populate *populate, struct guard *guard, int fd, uint64_t file_size)
 {
 	populate_free(populate);
-	if (file_size > INT64_MAX || !is_on_disk(fd))
-		return;
+	if (file_size > INT64_MAX || (!guard->in_parts && !is_on_disk(fd)))
+		return !guard->in_parts;
 	populate->nr = (file_size >> POPULATE_SHIFT) + 1;
 	populate->asked = calloc(populate->nr, 1);
+	populate->in_parts = guard->in_parts ? guard : NULL;
+	return populate->asked || !guard->in_parts;
 }
 
 void populate_free(struct populate *populate)
@@ -38,7 +40,7 @@ void populate_free(struct populate *populate)
 	*populate = (struct populate){ 0 };
 }
 
-/* A chunk that can't be had is left to the fault, which tells which page it is: the answer does not matter here. */
+/* A page that can't be had is left to the fault, which tells which it is: the answer does not matter here. */
 static void ask(const uint8_t *map, uint64_t map_offset, uint64_t map_size, uint64_t chunk)
 {
 	uint64_t start = chunk << POPULATE_SHIFT, end = start + CHUNK;
@@ -64,7 +66,11 @@ void populate_range(const struct populate *populate, const uint8_t *map, uint64_
 	for (uint64_t chunk = offset >> POPULATE_SHIFT; chunk <= last && chunk < populate->nr; chunk++) {
 		if (__atomic_load_n(&populate->asked[chunk], __ATOMIC_RELAXED))
 			continue;
-		ask(map, map_offset, map_size, chunk);
+		if (!populate->in_parts)
+			ask(map, map_offset, map_size, chunk);
+		else if (!guard_map_part(populate->in_parts, map - map_offset + (chunk << POPULATE_SHIFT),
+					 CHUNK))
+			continue;
 		__atomic_store_n(&populate->asked[chunk], 1, __ATOMIC_RELAXED);
 	}
 }

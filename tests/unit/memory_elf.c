@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "fixtures/image.h"
+#include "memory/source.h"
 
 #define DIRECT 0xffff888000000000ULL
 #define TEXT   0xffffffff81000000ULL
@@ -68,6 +69,60 @@ Test(memory_elf, every_state_of_a_byte)
 		cr_assert_eq(status_of(&target, UINT64_MAX, 8), KW_ABSENT);
 		cr_assert_eq(!!kw_view(&target.ctx, DIRECT + 0x100, 8), way == 0);
 		cr_assert_null(kw_view(&target.ctx, DIRECT + 0x12000, 8));
+		image_close(&target);
+	}
+	image_free(&image);
+}
+
+/* Let a target that reads with pread map its file in parts, as that of a capture kernel does. */
+static int map_in_parts(struct image_target *target)
+{
+	struct kw_memory *memory = target->target.memory;
+	struct segment_map *maps[] = { &memory->virt, &memory->phys };
+	int fd = dup(memory->fd), why = 0;
+	const uint8_t *map = guard_reserve(&memory->guard, fd, 0, memory->file_size, &why);
+
+	cr_assert_not_null(map);
+	for (int i = 0; i < 2; i++)
+		for (size_t nr = 0; nr < maps[i]->nr; nr++)
+			maps[i]->item[nr].map = map + maps[i]->item[nr].offset;
+	cr_assert(populate_init(&memory->populate, &memory->guard, memory->fd, memory->file_size));
+	cr_assert_not_null(memory->populate.asked);
+	return fd;
+}
+
+Test(memory_elf, a_file_mapped_in_parts)
+{
+	/* The second one begins in the middle of a chunk. */
+	const struct image_segment segments[] = {
+		{ .vaddr = DIRECT, .paddr = 0, .file_size = 0xb3000 },
+		{ .vaddr = DIRECT + 0x200000, .paddr = 0x200000, .file_size = 0x171000 },
+	};
+	const struct image_elf elf = { .segments = segments, .nr_segments = 2 };
+	struct image image = image_make_elf(&elf);
+
+	for (int can_map = 1; can_map >= 0; can_map--) {
+		struct image_target target;
+		const uint64_t *view;
+		int fd;
+
+		cr_assert_eq(image_open(&target, &image, &with_pread), KW_OK);
+		fd = map_in_parts(&target);
+		if (!can_map)
+			close(fd);
+		expect_u64(&target, DIRECT, 0);
+		expect_u64(&target, DIRECT + 0xb2ff8, 0xb2ff8);
+		expect_u64(&target, DIRECT + 0x200000, 0x200000);
+		expect_u64(&target, DIRECT + 0x370ff8, 0x370ff8);
+		/* What lies between two parts that are there. */
+		view = kw_view(&target.ctx, DIRECT + 0x200000, 0x171000);
+		cr_assert_eq(view != NULL, can_map);
+		for (uint64_t at = 0; view && at < 0x171000; at += 8)
+			cr_assert_eq(view[at / 8], 0x200000 + at);
+		cr_assert_eq(status_of(&target, DIRECT + 0x210000, 0x100000), KW_OK);
+		cr_assert_eq(kw_fault_count(&target.ctx) > 0, !can_map);
+		if (can_map)
+			close(fd);
 		image_close(&target);
 	}
 	image_free(&image);
