@@ -230,7 +230,7 @@ static void sort_loads(struct kw_plan *plan)
 	for (uint32_t k = 0; k < plan->nodes.nr; k++) {
 		while (i < plan->loads.nr && plan->loads.item[i].node == k)
 			i++;
-		plan->nodes.item[k].end_load = i;
+		plan->nodes.item[k].end_load = plan->loads.item + i;
 	}
 }
 
@@ -244,32 +244,36 @@ static bool is_flat(const struct kw_plan *plan)
 	return flat;
 }
 
-/* The numbers of most kinds of each node, as sorted; the other loads of a node follow them. */
+static const struct kw_plan_load *settle_kind(enum op op, const struct kw_plan_load *load,
+					      const struct kw_plan_load *end, struct kw_plan_number **number)
+{
+	for (; load < end && load->op == op; load++)
+		*(*number)++ = (struct kw_plan_number){
+			.offset = (uint32_t)load->offset,
+			.place = load->slot * (uint32_t)sizeof(struct kw_value),
+			.head = load->head,
+		};
+	return load;
+}
+
+/* The numbers of each node, in the order of its loads. */
 static bool settle_numbers(struct kw_plan *plan)
 {
-	size_t i = 0, nr = 0;
+	const struct kw_plan_load *load = plan->loads.item;
+	struct kw_plan_number *number = calloc(plan->loads.nr + 1, sizeof(*number));
 
-	plan->number = calloc(plan->loads.nr + 1, sizeof(*plan->number));
-	for (size_t k = 0; plan->number && k < plan->nodes.nr; k++) {
+	plan->number = number;
+	for (size_t k = 0; number && k < plan->nodes.nr; k++) {
 		struct kw_plan_node *n = &plan->nodes.item[k];
-		size_t *const end[] = {
-			[OP_U64] = &n->end_u64, [OP_U32] = &n->end_u32, [OP_S32] = &n->end_s32
-		};
 
-		for (size_t op = OP_U64; op <= OP_S32; op++) {
-			for (; i < n->end_load && plan->loads.item[i].op == op; i++) {
-				const struct kw_plan_load *l = &plan->loads.item[i];
-
-				plan->number[nr++] = (struct kw_plan_number){
-					.offset = (uint32_t)l->offset,
-					.place = l->slot * (uint32_t)sizeof(struct kw_value),
-					.head = l->head,
-				};
-			}
-			*end[op] = nr;
-		}
-		n->first_other = i;
-		i = n->end_load;
+		load = settle_kind(OP_U64, load, n->end_load, &number);
+		n->end_u64 = number;
+		load = settle_kind(OP_U32, load, n->end_load, &number);
+		n->end_u32 = number;
+		load = settle_kind(OP_S32, load, n->end_load, &number);
+		n->end_s32 = number;
+		n->first_other = load;
+		load = n->end_load;
 	}
 	return plan->number != NULL;
 }

@@ -34,10 +34,10 @@ struct kw_plan_node {
 	uint64_t hop;	      /* offset of the pointer in the parent */
 	uint64_t lo, hi;      /* bytes of the object that are used */
 	size_t scratch;	      /* where a copy of the span lies among those of its row */
-	/* What is loaded from it ends before these; each begins where that of the node before ends. */
-	size_t end_load, end_line;
-	size_t end_u64, end_u32, end_s32; /* in kw_plan.number, one behind the other */
-	size_t first_other;		  /* the first load that is not among those */
+	size_t end_line; /* its cache lines end before this one; they begin where those of the node before end */
+	/* So do its loads; and its numbers, of each kind, which are the same loads but for those from first_other on. */
+	const struct kw_plan_load *first_other, *end_load;
+	const struct kw_plan_number *end_u64, *end_u32, *end_s32;
 };
 
 /* A load of one of the three kinds that most are of, with nothing but what the loop over them needs. */

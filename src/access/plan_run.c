@@ -109,25 +109,21 @@ static inline struct kw_value *value_of(const struct kw_plan_number *n, struct k
 }
 
 /* Load what one object has; its numbers begin with n. */
-static void load_object(kw_ctx *ctx, const struct kw_plan *plan, const struct kw_plan_node *node,
-			const struct kw_plan_number *n, const uint8_t *data, struct kw_value *values)
+static inline void load_object(kw_ctx *ctx, const struct kw_plan_node *node, const struct kw_plan_number *n,
+			       const uint8_t *data, struct kw_value *values)
 {
-	const struct kw_plan_number *end = plan->number + node->end_u64;
 	int32_t s32;
 
-	for (; n < end; n++)
+	for (; n < node->end_u64; n++)
 		value_of(n, values)->u = load_unsigned(data + n->offset, 8);
-	for (end = plan->number + node->end_u32; n < end; n++)
+	for (; n < node->end_u32; n++)
 		value_of(n, values)->u = load_unsigned(data + n->offset, 4);
-	for (end = plan->number + node->end_s32; n < end; n++) {
+	for (; n < node->end_s32; n++) {
 		memcpy(&s32, data + n->offset, sizeof(s32));
 		value_of(n, values)->i = s32;
 	}
-	for (size_t i = node->first_other; i < node->end_load; i++) {
-		const struct kw_plan_load *load = &plan->loads.item[i];
-
+	for (const struct kw_plan_load *load = node->first_other; load < node->end_load; load++)
 		run_load(ctx, load, data + load->offset, &values[load->slot]);
-	}
 }
 
 static void set_all_absent(const struct kw_plan_load *load, const struct kw_plan_load *end,
@@ -147,14 +143,14 @@ static kw_status load_row(kw_ctx *ctx, const struct kw_plan *plan, struct kw_val
 
 	for (; node < end; node++, object++) {
 		if (object->data) {
-			load_object(ctx, plan, node, number, object->data, values);
+			load_object(ctx, node, number, object->data, values);
 		} else {
-			set_all_absent(load, plan->loads.item + node->end_load, object, values);
+			set_all_absent(load, node->end_load, object, values);
 			if (!status && is_root(plan, (uint32_t)(node - plan->nodes.item)))
 				status = object->status;
 		}
-		load = plan->loads.item + node->end_load;
-		number = plan->number + node->end_s32;
+		load = node->end_load;
+		number = node->end_s32;
 	}
 	return status;
 }

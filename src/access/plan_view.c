@@ -42,21 +42,22 @@ static inline const uint8_t *view_object(kw_ctx *ctx, struct kw_window *window, 
 }
 
 /* Find one node's object in all rows. */
-static void view_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, const uint64_t *addrs, size_t nr)
+static void view_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, const uint64_t *addrs, size_t nr,
+		      struct kw_window *window)
 {
 	const struct kw_plan_node *n = &plan->nodes.item[i];
 	const uint32_t *line = plan->line + (i ? n[-1].end_line : 0);
 	struct kw_plan_object *row = plan->objects;
-	struct kw_window window = { 0 };
 
+	kw_window_resize(window, n->hi - n->lo);
 	for (size_t r = 0; r < nr; r++, row += plan->nodes.nr) {
 		if (!find_object(n, i, addrs[r], row))
 			continue;
 		if (!kw_views_are_copies(ctx))
-			row[i].data = view_object(ctx, &window, row[i].address + n->lo, n->hi - n->lo);
+			row[i].data = view_object(ctx, window, row[i].address + n->lo, n->hi - n->lo);
 		if (!row[i].data) {
 			kw_plan_fetch_object(ctx, plan, i, r);
-			window.nr = 0;
+			*window = (struct kw_window){ 0 };
 		}
 		if (row[i].data)
 			prefetch_lines(plan, n, line, row[i].data);
@@ -65,10 +66,12 @@ static void view_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, const uint6
 
 kw_status kw_plan_view_objects(kw_ctx *ctx, struct kw_plan *plan, const uint64_t *addrs, size_t nr)
 {
+	struct kw_window window = { 0 };
+
 	if (plan->rows < plan->view_rows && !kw_plan_make_rows(plan, plan->view_rows))
 		return kw_fail_nomem(ctx);
 	for (uint32_t i = 0; i < plan->nodes.nr; i++)
-		view_node(ctx, plan, i, addrs, nr);
+		view_node(ctx, plan, i, addrs, nr, &window);
 	return KW_OK;
 }
 

@@ -5,7 +5,7 @@
  *     mask  groups of 32 bits in hexadecimal, the highest first, as many bits as there can be CPUs: 3, f,ffffffff
  *     list  0-3,7
  *
- * Most tasks have the same few masks: their texts are kept.
+ * Most tasks have the same few masks: the texts of so many are kept as there is room for, for as long as the run.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,20 +19,24 @@
 #include "util/strbuf.h"
 
 #define MAX_WORDS (KW_MAX_CPUS / 64)
-#define NR_KEPT	  16
+#define NR_KEPT	  8
 
 struct kept_text {
-	char *str;
-	size_t len;
-	uint32_t bits;
-	bool list;
+	struct kw_text *text;
 	uint64_t word[MAX_WORDS];
+};
+
+/* One way to write one of the two masks, and what it gave. */
+struct writing {
+	struct kept_text kept[NR_KEPT];
+	unsigned int nr;
+	bool list;
 };
 
 struct masks {
 	uint32_t cpus_bits, mems_bits; /* that are shown; 0: not known */
-	struct kept_text kept[NR_KEPT];
-	unsigned int nr;
+	struct writing cpus_mask, cpus_list, mems_mask, mems_list;
+	uint64_t run; /* whose texts they are, and those of earlier ones */
 };
 
 /* The size of a mask in bits. */
@@ -70,18 +74,49 @@ static void *make_masks(struct kw_row *row)
 {
 	struct masks *m = calloc(1, sizeof(*m));
 
-	if (m)
-		find_bits(row->ctx, row->kernel, m);
+	if (!m)
+		return NULL;
+	find_bits(row->ctx, row->kernel, m);
+	m->cpus_list.list = m->mems_list.list = true;
 	return m;
+}
+
+static void forget_texts(struct writing *w)
+{
+	for (unsigned int i = 0; i < w->nr; i++)
+		free(w->kept[i].text);
+	w->nr = 0;
 }
 
 static void free_masks(void *state)
 {
 	struct masks *m = state;
 
-	for (unsigned int i = 0; i < NR_KEPT; i++)
-		free(m->kept[i].str);
+	forget_texts(&m->cpus_mask);
+	forget_texts(&m->cpus_list);
+	forget_texts(&m->mems_mask);
+	forget_texts(&m->mems_list);
 	free(m);
+}
+
+/* Room is made between runs: the rows of one hold what is kept. */
+static void begin_run(struct masks *m, uint64_t run)
+{
+	struct writing *all[] = { &m->cpus_mask, &m->cpus_list, &m->mems_mask, &m->mems_list };
+
+	m->run = run;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i]->nr == NR_KEPT)
+			forget_texts(all[i]);
+}
+
+static struct masks *get_masks(struct kw_row *row)
+{
+	struct masks *m = kw_row_keep(row, KW_KEEP_MASKS, make_masks, free_masks);
+
+	if (m && m->run != row->run)
+		begin_run(m, row->run);
+	return m;
 }
 
 static bool has_bit(const uint64_t *word, uint32_t bit)
@@ -118,87 +153,97 @@ static void write_list(struct kw_strbuf *sb, const uint64_t *word, uint32_t bits
 	}
 }
 
-static const struct kept_text *find_kept(const struct masks *m, const uint64_t *word, uint32_t bits,
-					 bool list)
+static const struct kw_text *find_kept(const struct writing *w, const uint64_t *word, uint32_t nr)
 {
-	for (unsigned int i = 0; i < NR_KEPT; i++) {
-		const struct kept_text *k = &m->kept[i];
+	for (unsigned int i = 0; i < w->nr; i++) {
+		const struct kept_text *k = &w->kept[i];
 
-		if (k->bits == bits && k->list == list && !memcmp(k->word, word, (bits + 63) / 64 * 8))
-			return k;
+		if (k->word[0] == word[0] && !memcmp(k->word, word, nr * sizeof(*word)))
+			return k->text;
 	}
 	return NULL;
 }
 
-/* The text that is replaced may be in this row: the row has a copy of each. */
-static void keep(struct masks *m, struct kw_strbuf *sb, const uint64_t *word, uint32_t bits, bool list)
+static void keep(struct writing *w, const struct kw_strbuf *sb, const uint64_t *word, uint32_t nr)
 {
-	struct kept_text *k = &m->kept[m->nr++ % NR_KEPT];
+	struct kept_text *k = &w->kept[w->nr];
 
-	free(k->str);
-	k->len = sb->len;
-	k->str = kw_strbuf_take(sb);
-	k->bits = k->str || !k->len ? bits : 0;
-	k->list = list;
-	memcpy(k->word, word, (bits + 63) / 64 * 8);
+	if (w->nr == NR_KEPT || sb->failed || !(k->text = malloc(sizeof(*k->text) + sb->len + 1)))
+		return;
+	k->text->len = sb->len;
+	memcpy(k->text->bytes, sb->str ? sb->str : "", sb->len);
+	memcpy(k->word, word, nr * sizeof(*word));
+	w->nr++;
 }
 
-static void show(struct kw_row *row, struct masks *m, uint32_t bits, bool list, const char *mask,
+/* in[0] the mask */
+static void show(struct kw_row *row, struct writing *w, uint32_t bits, const struct kw_value *in,
 		 struct kw_value *out)
 {
+	uint32_t nr = (bits + 63) / 64;
 	uint64_t word[MAX_WORDS];
-	const struct kept_text *k;
-
-	memcpy(word, mask, (bits + 63) / 64 * 8);
-	k = find_kept(m, word, bits, list);
-	if (k) {
-		kw_row_put(row, out, k->str, k->len);
-	} else {
-		struct kw_strbuf sb = { 0 };
-
-		if (list)
-			write_list(&sb, word, bits);
-		else
-			write_mask(&sb, word, bits);
-		kw_row_put(row, out, sb.str, sb.len);
-		if (!sb.failed)
-			keep(m, &sb, word, bits, list);
-		kw_strbuf_free(&sb);
-	}
-}
-
-static void show_mask(struct kw_row *row, const struct kw_value *in, struct kw_value *out, bool mems,
-		      bool list)
-{
-	struct masks *m = kw_row_keep(row, KW_KEEP_MASKS, make_masks, free_masks);
-	uint32_t bits = !m ? 0 : mems ? m->mems_bits : m->cpus_bits;
+	const struct kw_text *text;
+	struct kw_strbuf sb = { 0 };
 
 	if (kw_pass_absent(in, 1, out))
 		return;
-	if (!bits || bits > in[0].len * 8)
+	if (!bits || bits > in[0].len * 8) {
 		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
+		return;
+	}
+	memcpy(word, in[0].str, nr * sizeof(*word));
+	text = find_kept(w, word, nr);
+	if (text) {
+		kw_set_text(out, text);
+		return;
+	}
+	if (w->list)
+		write_list(&sb, word, bits);
 	else
-		show(row, m, bits, list, in[0].str, out);
+		write_mask(&sb, word, bits);
+	kw_row_put(row, out, sb.str, sb.len);
+	keep(w, &sb, word, nr);
+	kw_strbuf_free(&sb);
 }
 
 static void cpus_mask(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
 {
-	show_mask(row, in, out, false, false);
+	struct masks *m = get_masks(row);
+
+	if (m)
+		show(row, &m->cpus_mask, m->cpus_bits, in, out);
+	else
+		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
 }
 
 static void cpus_list(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
 {
-	show_mask(row, in, out, false, true);
+	struct masks *m = get_masks(row);
+
+	if (m)
+		show(row, &m->cpus_list, m->cpus_bits, in, out);
+	else
+		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
 }
 
 static void mems_mask(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
 {
-	show_mask(row, in, out, true, false);
+	struct masks *m = get_masks(row);
+
+	if (m)
+		show(row, &m->mems_mask, m->mems_bits, in, out);
+	else
+		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
 }
 
 static void mems_list(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
 {
-	show_mask(row, in, out, true, true);
+	struct masks *m = get_masks(row);
+
+	if (m)
+		show(row, &m->mems_list, m->mems_bits, in, out);
+	else
+		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
 }
 
 #define STRING KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN, KW_SCOPE_BOTH, KW_COST_OBJECT

@@ -109,9 +109,9 @@ static kw_status write_path(kw_ctx *ctx, const struct cgroup_layout *l, uint64_t
 
 void kw_cgroup_path(struct kw_row *row, uint64_t node, struct kw_value *out)
 {
-	const struct cgroup_layout *l = kw_layout_get(row->ctx, row->kernel, &cgroups);
 	struct kw_text_map *paths = get_paths(row);
 	const struct kw_text *text = paths ? kw_text_map_find(paths, node) : NULL;
+	const struct cgroup_layout *l;
 	char buf[MAX_PATH];
 	size_t start;
 	kw_status status;
@@ -120,6 +120,7 @@ void kw_cgroup_path(struct kw_row *row, uint64_t node, struct kw_value *out)
 		kw_set_text(out, text);
 		return;
 	}
+	l = kw_layout_get(row->ctx, row->kernel, &cgroups);
 	if (!l || l->name == KW_NO_ADDR || l->parent == KW_NO_ADDR) {
 		kw_set_absent(out, KW_ABSENT_NO_MEMBER);
 		return;

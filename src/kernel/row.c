@@ -97,15 +97,15 @@ void *kw_row_keep(struct kw_row *row, enum kw_keep which, void *(*make)(struct k
 size_t kw_format_int(char *text, int64_t number)
 {
 	uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
-	char digits[20];
-	size_t nr = 0, len = 0;
+	char digits[20], *at = digits + sizeof(digits);
+	size_t len;
 
 	do
-		digits[nr++] = (char)('0' + left % 10);
+		*--at = (char)('0' + left % 10);
 	while (left /= 10);
+	len = (size_t)(digits + sizeof(digits) - at);
 	if (number < 0)
-		text[len++] = '-';
-	while (nr)
-		text[len++] = digits[--nr];
-	return len;
+		*text++ = '-';
+	memcpy(text, at, len);
+	return len + (number < 0);
 }

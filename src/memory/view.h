@@ -50,8 +50,9 @@ static inline uint64_t kw_faults_now(const kw_ctx *ctx)
  * Good until something else is read; what it shows of a page that fails is zeros, as everywhere, and counted.
  */
 struct kw_window {
-	uint64_t start; /* address of the segment */
-	uint64_t nr; /* addresses from start on at which an object lies in it wholly; 0: nothing is shown */
+	uint64_t start;	      /* address of the segment */
+	uint64_t size;	      /* of it; 0: nothing is shown */
+	uint64_t nr;	      /* addresses from start on at which an object lies in it wholly */
 	const uint8_t *map;   /* where it is mapped */
 	const uint8_t *asked; /* chunks of its file, when they are asked for, else NULL: see populate_done() */
 	uint64_t offset;      /* of the segment in its file */
@@ -72,11 +73,19 @@ static inline struct kw_window kw_window_open(kw_ctx *ctx, uint64_t addr, size_t
 	if (addr - segment->vaddr >= segment->size || !segment->map || len > segment->size)
 		return window;
 	window.start = segment->vaddr;
+	window.size = segment->size;
 	window.nr = segment->size - len + 1;
 	window.map = segment->map;
 	window.asked = ctx->reader->memory->populate.asked;
 	window.offset = segment->offset;
 	return window;
+}
+
+/** Go on with objects of another size. */
+static inline void kw_window_resize(struct kw_window *window, size_t len)
+{
+	window->len = len;
+	window->nr = len <= window->size ? window->size - len + 1 : 0;
 }
 
 /** As kw_view_near() of an object, at best without a call. */
