@@ -23,6 +23,7 @@ struct kw_open_options {
 	/**
 	 * Where types come from: "btf", "dwarf" (of the symbols' vmlinux, else of the kernel's debug file under
 	 * /usr/lib/debug), or the path of a vmlinux with DWARF. NULL: BTF, and DWARF where there is none.
+	 * KWALK_DEBUG_FOLDER in the environment names another folder than that.
 	 */
 	const char *types;
 	bool debuginfod; /**< fetch the kernel's debug file from the servers that DEBUGINFOD_URLS names when it is wanted */

@@ -21,6 +21,7 @@ struct cli {
 	const char *types;   /* NULL: where they are found */
 	enum kw_format format;
 	bool no_headers, no_mmap, verbose, debuginfod, force;
+	bool told_forced; /* what kw_forced() says */
 	bool repeats; /* what is read will be read again and again: map it, at whatever the first time costs */
 	kw_ctx *ctx;
 };

@@ -189,6 +189,15 @@ static void tell_of_capture_kernel(const struct cli *cli)
 		      stderr);
 }
 
+/* Once: before all output where a file is opened at the start, else behind it. */
+static void tell_forced(struct cli *cli)
+{
+	if (!cli->ctx || cli->told_forced || !kw_forced(cli->ctx))
+		return;
+	fprintf(stderr, "kwalk: forced: %s\n", kw_forced(cli->ctx));
+	cli->told_forced = true;
+}
+
 int cli_open(struct cli *cli)
 {
 	struct progress progress = { 0 };
@@ -222,8 +231,7 @@ int cli_open(struct cli *cli)
 
 		if (trouble)
 			fprintf(stderr, "kwalk: %s: %s\n", cli->target, trouble);
-		if (kw_forced(cli->ctx))
-			fprintf(stderr, "kwalk: forced: %s\n", kw_forced(cli->ctx));
+		tell_forced(cli);
 		/* /proc/kallsyms shows addresses to the privileged only: the symbols are loaded before. */
 		kw_symbol_address(cli->ctx, "init_task", &addr);
 		cli_drop_privileges();
@@ -361,6 +369,7 @@ static int run(int argc, char **argv)
 	argv[0] = "kwalk";
 	optind = 0;
 	code = command->run(&cli, argc, argv);
+	tell_forced(&cli);
 	if (cli.verbose && cli.ctx && code != EXIT_USAGE && code != EXIT_UNREADABLE)
 		print_cost(&cli);
 	kw_free(cli.ctx);

@@ -21,8 +21,11 @@ static inline bool kw_is_per_cpu(const struct kw_kernel *kernel, uint64_t addr)
 	       addr < g->percpu_end;
 }
 
+/** Find the address of a symbol of the kernel, else of a module; as kw_symbol_address(). */
+kw_status kw_global_address(kw_ctx *ctx, const char *symbol, uint64_t *ret);
+
 /**
- * Find the type of a variable by its symbol.
+ * Find the type of a variable by its symbol, of the kernel or a module.
  *
  * @return KW_OK; KW_INVALID when it is not known; as kw_type_find() when this kernel has no such type
  */

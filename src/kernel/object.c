@@ -11,6 +11,7 @@
 #include "kernel/global.h"
 #include "kernel/task_walk.h"
 #include "memory/memory.h"
+#include "type/types.h"
 #include "util/error.h"
 
 #define MAX_EXPR 2048
@@ -77,13 +78,14 @@ static size_t name_length(const char *at)
 static kw_status known_type(struct parser *p, const char *symbol)
 {
 	kw_status status = p->type ? KW_OK : kw_global_type(p->ctx, symbol, &p->type);
+	char remark[1024];
 
 	if (status != KW_INVALID)
 		return status;
 	return kw_fail(p->ctx, KW_INVALID,
 		       "the type of \"%s\" is not known: BTF has none for most variables; say it, as in "
-		       "'(struct list_head)%s', or give the vmlinux with debug information with -k",
-		       symbol, symbol);
+		       "'(struct list_head)%s', or give the vmlinux with debug information with -k%s",
+		       symbol, symbol, kw_type_module_remark(p->ctx, remark, sizeof(remark)));
 }
 
 /* The text up to `stop`, then the number after it up to ')': the arguments of per_cpu() and task(). */
@@ -177,7 +179,7 @@ static kw_status parse_symbol(struct parser *p)
 	memcpy(symbol, p->at, len);
 	symbol[len] = '\0';
 	p->at += len;
-	status = kw_symbol_address(p->ctx, symbol, &p->address);
+	status = kw_global_address(p->ctx, symbol, &p->address);
 	if (!status)
 		status = refuse_per_cpu(p, symbol);
 	return status ? status : known_type(p, symbol);

@@ -102,7 +102,7 @@ kw_status kw_open(kw_ctx *ctx, const char *spec, const struct kw_open_options *o
 
 const char *kw_forced(kw_ctx *ctx)
 {
-	return ctx->target ? ctx->target->forced : NULL;
+	return ctx->target ? __atomic_load_n(&ctx->target->forced, __ATOMIC_ACQUIRE) : NULL;
 }
 
 kw_status kw_clone(kw_ctx *ctx, kw_ctx **ret)

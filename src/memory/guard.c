@@ -61,8 +61,9 @@ static bool contains(struct mapping *mapping, uintptr_t addr)
 
 static bool put_zeros(uintptr_t addr, size_t size)
 {
-	return mmap((void *)addr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
-		    -1, 0) != MAP_FAILED;
+	/* Mappings that were made private ones are written to. */
+	return mmap((void *)addr, size, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
 }
 
 /*

@@ -362,7 +362,7 @@ struct kw_expr *kw_bind_plain_symbol(struct kw_binder *b, const struct kw_node *
 
 	if (!e)
 		return NULL;
-	if (kw_symbol_address(b->ctx, name, &address) != KW_OK) {
+	if (kw_global_address(b->ctx, name, &address) != KW_OK) {
 		kw_program_fail_at(b->ctx, b->text, node->at);
 		return NULL;
 	}

@@ -75,16 +75,17 @@ const unsigned char *kw_elf_build_id(Elf *elf, size_t *ret_len)
 	return bits;
 }
 
-/* The user wants a file of another build all the same. */
-static kw_status remember_forced(kw_ctx *ctx, const char *path, const char *build_id)
+/* Others may be reading what was said first: it stays. */
+kw_status kw_remember_forced(kw_ctx *ctx, const char *path, const char *what, const char *build_id)
 {
-	char *text;
+	char *text, *none = NULL;
 
-	if (asprintf(&text, "%s belongs to another build of the kernel (build ID %s): values may be wrong",
-		     path, build_id) < 0)
+	if (asprintf(&text, "%s belongs to another build of %s (build ID %s): values may be wrong", path,
+		     what, build_id) < 0)
 		return kw_fail_nomem(ctx);
-	free(ctx->target->forced);
-	ctx->target->forced = text;
+	if (!__atomic_compare_exchange_n(&ctx->target->forced, &none, text, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
+		free(text);
 	return KW_OK;
 }
 
@@ -103,7 +104,7 @@ static kw_status check_build_id(kw_ctx *ctx, const char *path, Elf *elf,
 	    !memcmp(text, identity->build_id, identity->build_id_len))
 		return KW_OK;
 	if (identity->force)
-		return remember_forced(ctx, path, text);
+		return kw_remember_forced(ctx, path, "the kernel", text);
 	return kw_fail(ctx, KW_INVALID,
 		       "belongs to another kernel: its build ID is %s, the running one's %.*s (%.*s)", text,
 		       (int)identity->build_id_len, identity->build_id, (int)identity->release_len,

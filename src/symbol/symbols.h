@@ -65,6 +65,9 @@ const char *kw_symbols_description(kw_ctx *ctx);
  */
 kw_status kw_check_build(kw_ctx *ctx, const char *path, Elf *elf, bool force);
 
+/** Remember for kw_forced() that a file of another build of something is used since that was wanted, unless one is. */
+kw_status kw_remember_forced(kw_ctx *ctx, const char *path, const char *what, const char *build_id);
+
 /** The GNU build ID of an ELF file; NULL when it has none. */
 const unsigned char *kw_elf_build_id(Elf *elf, size_t *ret_len);
 

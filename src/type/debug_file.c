@@ -22,6 +22,13 @@
 
 #define BUILD_ID_MAX 128 /* digits; they are 40 */
 
+const char *kw_debug_folder(void)
+{
+	const char *named = secure_getenv("KWALK_DEBUG_FOLDER");
+
+	return named && *named ? named : "/usr/lib/debug";
+}
+
 bool kw_debug_file_path(const char *folder, const char *hex, size_t len, char *buf, size_t size)
 {
 	if (len < 4 || len > BUILD_ID_MAX)
@@ -41,6 +48,15 @@ static bool is_plain_name(const char *name, size_t len)
 	return len && len < 128 && name[0] != '.';
 }
 
+bool kw_debug_file_modules(kw_ctx *ctx, char *buf, size_t size)
+{
+	size_t len = 0;
+	const char *release = kw_vmcoreinfo(ctx, "OSRELEASE", &len);
+
+	return release && is_plain_name(release, len) &&
+	       snprintf(buf, size, "/lib/modules/%.*s", (int)len, release) < (int)size;
+}
+
 /* Try a path where there is a file; others leave *status as it is. */
 static bool try_path(kw_ctx *ctx, const char *path, kw_debug_file_try *try, void *arg, kw_status *status)
 {
@@ -50,8 +66,9 @@ static bool try_path(kw_ctx *ctx, const char *path, kw_debug_file_try *try, void
 	return *status == KW_OK || *status == KW_NOMEM;
 }
 
-kw_status kw_debug_file_find(kw_ctx *ctx, const char *folder, kw_debug_file_try *try, void *arg)
+kw_status kw_debug_file_find(kw_ctx *ctx, kw_debug_file_try *try, void *arg)
 {
+	const char *folder = kw_debug_folder();
 	size_t id_len = 0, len = 0;
 	const char *id = kw_vmcoreinfo(ctx, "BUILD-ID", &id_len),
 		   *release = kw_vmcoreinfo(ctx, "OSRELEASE", &len);

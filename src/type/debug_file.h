@@ -7,8 +7,8 @@
 
 #include "util/context.h"
 
-/** Where distributions install debug files. */
-#define KW_DEBUG_FOLDER "/usr/lib/debug"
+/** Where debug files are installed: /usr/lib/debug, or what KWALK_DEBUG_FOLDER in the environment names. */
+const char *kw_debug_folder(void);
 
 /** What to do with a file that may be the one: KW_OK ends the search. */
 typedef kw_status kw_debug_file_try(kw_ctx *ctx, const char *path, void *arg);
@@ -16,13 +16,15 @@ typedef kw_status kw_debug_file_try(kw_ctx *ctx, const char *path, void *arg);
 /**
  * Try the places where the debug file of the target's kernel may lie: by its build ID, then by its release.
  *
- * @param folder  KW_DEBUG_FOLDER, but for tests
  * @return KW_OK; KW_NOTFOUND when there is none, else what the last file that exists came to
  */
-kw_status kw_debug_file_find(kw_ctx *ctx, const char *folder, kw_debug_file_try *try, void *arg);
+kw_status kw_debug_file_find(kw_ctx *ctx, kw_debug_file_try *try, void *arg);
 
 /** Fetch the debug file of the target's kernel from the servers in DEBUGINFOD_URLS, and try it. As above. */
 kw_status kw_debug_file_fetch(kw_ctx *ctx, kw_debug_file_try *try, void *arg);
+
+/** Write "/lib/modules/RELEASE", with the target's; false when it has none that can be part of a path. */
+bool kw_debug_file_modules(kw_ctx *ctx, char *buf, size_t size);
 
 /** Write the path of the file with a build ID, given in hexadecimal, in a folder of debug files; false: too long. */
 bool kw_debug_file_path(const char *folder, const char *hex, size_t len, char *buf, size_t size);

@@ -8,6 +8,7 @@
 #include "type/debug_origin.h"
 #include "type/debug_file.h"
 
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,13 @@ struct attempt {
 static kw_status check(kw_ctx *ctx, Elf *elf, void *arg)
 {
 	const struct attempt *attempt = arg;
-	kw_status status = kw_check_build(ctx, attempt->path, elf, attempt->force);
+	GElf_Ehdr header;
+	kw_status status;
+
+	if (gelf_getehdr(elf, &header) && header.e_type == ET_REL)
+		return kw_fail(ctx, KW_UNSUPPORTED,
+			       "%s: not linked, as modules are; give the kernel's vmlinux", attempt->path);
+	status = kw_check_build(ctx, attempt->path, elf, attempt->force);
 
 	return status ? kw_fail_in(ctx, "%s", attempt->path) : KW_OK;
 }
@@ -44,7 +51,7 @@ static kw_status find_file(kw_ctx *ctx, struct attempt *attempt)
 
 	attempt->force = false;
 	kw_clear_error(ctx);
-	status = kw_debug_file_find(ctx, KW_DEBUG_FOLDER, try_file, attempt);
+	status = kw_debug_file_find(ctx, try_file, attempt);
 	if (status != KW_OK && status != KW_NOMEM && ctx->target->debuginfod)
 		status = kw_debug_file_fetch(ctx, try_file, attempt);
 	return status;
@@ -58,7 +65,7 @@ static kw_status no_dwarf(kw_ctx *ctx, kw_status status)
 	if (status == KW_NOMEM)
 		return status;
 	if (status == KW_NOTFOUND && !*kw_error(ctx))
-		kw_fail(ctx, status, "there is no debug file of this kernel under %s", KW_DEBUG_FOLDER);
+		kw_fail(ctx, status, "there is no debug file of this kernel under %s", kw_debug_folder());
 	return kw_fail(
 		ctx, status == KW_NOTFOUND ? KW_UNREADABLE : status,
 		"types: no DWARF can be found (%s); give the vmlinux with debug information of %.*s with "

@@ -12,6 +12,7 @@
 #include "type/dwarf.h"
 #include "type/dwarf_die.h"
 #include "type/dwarf_index.h"
+#include "type/dwarf_reloc.h"
 #include "type/dwarf_unit.h"
 #include "type/types.h"
 
@@ -40,6 +41,7 @@ struct absent {
 struct kw_dwarf {
 	const struct kw_libdw *dw;
 	struct kw_dwarf_file main, alt; /* alt: without path when there is none */
+	bool ready; /* relocated, and `needs_index` known: before that, libdw looks at no unit */
 	bool needs_index;
 	pthread_mutex_t lock;
 	struct kw_dwarf_index *index; /* NULL until it is needed */
@@ -70,11 +72,13 @@ kw_status kw_dwarf_open(kw_ctx *ctx, const char *path, kw_dwarf_check *check, vo
 		return status;
 	}
 	dwarf->dw = dwarf->main.dw;
-	guard_enter();
-	dwarf->needs_index = kw_dwarf_index_needed(dwarf->dw, dwarf->main.dwarf);
-	guard_leave();
 	*ret = dwarf;
 	return KW_OK;
+}
+
+const char *kw_dwarf_path(const struct kw_dwarf *dwarf)
+{
+	return dwarf->main.path;
 }
 
 void kw_dwarf_free(struct kw_dwarf *dwarf)
@@ -278,13 +282,44 @@ static void remember_absent(struct kw_dwarf *dwarf, const char *name, enum kw_bt
 		free(absent.name);
 }
 
+static bool has_string(const struct kw_section *strings, const char *name, size_t len)
+{
+	return strings->size && memmem(strings->data, strings->size, name, len);
+}
+
+/* False when a name can't be there: what files that are looked through for one name after the other are spared much by. */
+static bool may_have(const struct kw_dwarf *dwarf, const char *name)
+{
+	size_t len = strlen(name) + 1;
+
+	return len <= dwarf->main.offset_size || !dwarf->main.strings.size ||
+	       has_string(&dwarf->main.strings, name, len) || has_string(&dwarf->alt.strings, name, len);
+}
+
+static void get_ready(struct kw_dwarf *dwarf)
+{
+	if (dwarf->ready)
+		return;
+	if (dwarf->main.is_relocatable)
+		kw_dwarf_relocate(dwarf->main.elf);
+	dwarf->needs_index = kw_dwarf_index_needed(dwarf->dw, dwarf->main.dwarf);
+	dwarf->ready = true;
+}
+
+/* True when the first search would have to prepare something, which takes longer than a look at the strings. */
+static bool is_untouched(const struct kw_dwarf *dwarf)
+{
+	return dwarf->ready ? dwarf->needs_index && !dwarf->index : dwarf->main.is_relocatable;
+}
+
 static const struct kw_btf *find(kw_ctx *ctx, struct kw_dwarf *dwarf, const char *name,
 				 enum kw_btf_class class, uint32_t *ret_id)
 {
 	const struct kw_btf *btf = find_in_units(ctx, dwarf, name, class, ret_id);
 
-	if (btf || is_absent(dwarf, name, class))
+	if (btf || is_absent(dwarf, name, class) || (is_untouched(dwarf) && !may_have(dwarf, name)))
 		return btf;
+	get_ready(dwarf);
 	btf = (dwarf->needs_index ? find_by_index : find_by_search)(ctx, dwarf, name, class, ret_id);
 	if (!btf)
 		remember_absent(dwarf, name, class);
@@ -334,18 +369,38 @@ static const struct kw_btf *find_by_address(kw_ctx *ctx, struct kw_dwarf *dwarf,
 	return NULL;
 }
 
-const struct kw_btf *kw_dwarf_find_variable(kw_ctx *ctx, struct kw_dwarf *dwarf, const char *name,
-					    uint64_t addr, uint32_t *ret_id)
+static const struct kw_btf *find_variable(kw_ctx *ctx, struct kw_dwarf *dwarf, const char *name,
+					  uint64_t addr, uint32_t *ret_id)
 {
 	const struct kw_btf *btf;
 
-	begin(dwarf);
+	get_ready(dwarf);
 	btf = find_by_address(ctx, dwarf, name, addr, ret_id);
 	if (!btf)
 		btf = find(ctx, dwarf, name, KW_BTF_VARIABLE, ret_id);
-	if (btf && !kw_btf_find_variable(btf, name, ret_id))
-		btf = NULL;
+	return btf && kw_btf_find_variable(btf, name, ret_id) ? btf : NULL;
+}
+
+const struct kw_btf *kw_dwarf_find_variable(kw_ctx *ctx, struct kw_dwarf *dwarf, const char *name,
+					    uint64_t addr, uint32_t *ret_id)
+{
+	const struct kw_btf *btf = NULL;
+
+	begin(dwarf);
+	if (!dwarf->main.is_relocatable || kw_dwarf_variable_place(dwarf->main.elf, name, &addr))
+		btf = find_variable(ctx, dwarf, name, addr, ret_id);
 	return end(ctx, dwarf, btf);
+}
+
+bool kw_dwarf_made(struct kw_dwarf *dwarf, const struct kw_btf *btf)
+{
+	bool made = false;
+
+	pthread_mutex_lock(&dwarf->lock);
+	for (size_t i = 0; i < dwarf->units.nr && !made; i++)
+		made = dwarf->units.item[i].btf == btf;
+	pthread_mutex_unlock(&dwarf->lock);
+	return made;
 }
 
 void kw_dwarf_offer_names(struct kw_dwarf *dwarf, enum kw_btf_class class, struct kw_nearest *nearest)

@@ -14,6 +14,9 @@ struct kw_dwarf;
 kw_status kw_dwarf_open(kw_ctx *ctx, const char *path, kw_dwarf_check *check, void *arg,
 			struct kw_dwarf **ret);
 
+/** The path of its file. */
+const char *kw_dwarf_path(const struct kw_dwarf *dwarf);
+
 /** Free it with all types made from it. NULL is accepted. */
 void kw_dwarf_free(struct kw_dwarf *dwarf);
 
@@ -28,11 +31,15 @@ const struct kw_btf *kw_dwarf_find(kw_ctx *ctx, struct kw_dwarf *dwarf, const ch
 /**
  * Find a variable's type.
  *
- * @param addr  where it was linked to lie: tells it from others of its name
+ * @param addr  where it was linked to lie: tells it from others of its name; without meaning for a relocatable file, of
+ *              which only variables are known that are alone of their name
  * @param ret_id  set to the number of its type
  */
 const struct kw_btf *kw_dwarf_find_variable(kw_ctx *ctx, struct kw_dwarf *dwarf, const char *name,
 					    uint64_t addr, uint32_t *ret_id);
+
+/** True when a blob was made from this file. */
+bool kw_dwarf_made(struct kw_dwarf *dwarf, const struct kw_btf *btf);
 
 /** Offer the names of the units read so far to a search for the nearest ones. */
 void kw_dwarf_offer_names(struct kw_dwarf *dwarf, enum kw_btf_class class, struct kw_nearest *nearest);

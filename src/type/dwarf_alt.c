@@ -65,7 +65,7 @@ static kw_status try_installed(kw_ctx *ctx, struct link *link, struct kw_dwarf_f
 
 	for (size_t i = 0; i < link->id_len && i < 64; i++)
 		snprintf(hex + 2 * i, 3, "%02x", link->id[i]);
-	if (!kw_debug_file_path(KW_DEBUG_FOLDER, hex, strlen(hex), path, sizeof(path)))
+	if (!kw_debug_file_path(kw_debug_folder(), hex, strlen(hex), path, sizeof(path)))
 		return KW_NOTFOUND;
 	return try_path(ctx, path, link, ret);
 }

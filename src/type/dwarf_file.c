@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A file with DWARF: see the header. */
 #include "type/dwarf_file.h"
+#include "type/dwarf_reloc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -89,7 +90,6 @@ static kw_status open_elf(kw_ctx *ctx, struct kw_dwarf_file *file)
 	size_t size = 0;
 	kw_status status = map_file(ctx, file, &image, &size);
 	GElf_Ehdr header;
-	GElf_Shdr section;
 
 	if (status)
 		return status;
@@ -100,9 +100,6 @@ static kw_status open_elf(kw_ctx *ctx, struct kw_dwarf_file *file)
 	if (header.e_machine != EM_X86_64 || header.e_ident[EI_CLASS] != ELFCLASS64)
 		return kw_fail(ctx, KW_INVALID,
 			       "%s: is not for x86-64; give the vmlinux of the target's kernel", file->path);
-	if (header.e_type == ET_REL && find_section(file->elf, ".rela.debug_info", &section))
-		return kw_fail(ctx, KW_UNSUPPORTED,
-			       "%s: not linked, as modules are; give the kernel's vmlinux", file->path);
 	return KW_OK;
 }
 
@@ -167,6 +164,7 @@ static kw_status open_dwarf(kw_ctx *ctx, struct kw_dwarf_file *file)
 	if (!file->info.size)
 		return kw_fail(ctx, KW_FORMAT, "%s: its section .debug_info can't be read", file->path);
 	file->offset_size = kw_dwarf_file_units(file, UNITS_LOOKED_AT).offset_size;
+	file->is_relocatable = kw_dwarf_is_relocatable(file->elf);
 	return KW_OK;
 }
 

@@ -22,6 +22,7 @@ struct kw_dwarf_file {
 	Dwarf *dwarf;
 	struct kw_section info, strings; /* as libdw sees them: uncompressed */
 	unsigned int offset_size;	 /* 8 when a unit is of 64-bit DWARF, else 4 */
+	bool is_relocatable;		 /* as modules are: see dwarf_reloc.h */
 };
 
 /** How a file is checked before its DWARF is opened. */

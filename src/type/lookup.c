@@ -5,6 +5,7 @@
  */
 #include "type/btf.h"
 #include "type/dwarf.h"
+#include "type/module_debug.h"
 #include "type/origin.h"
 #include "type/types.h"
 #include "util/error.h"
@@ -84,15 +85,18 @@ static const char *take_prefix(const char *name, enum kw_btf_class *ret_class)
 	return name;
 }
 
-/* Where a name is looked up: in a blob, or in DWARF. */
+/* Where a name is looked up: in a blob, in the kernel's DWARF or in that of modules. */
 struct place {
 	const struct kw_btf *btf;
 	struct kw_dwarf *dwarf;
+	struct kw_module_debug *modules;
 };
 
 static const struct kw_btf *find_name(kw_ctx *ctx, const struct place *place, const char *name,
 				      enum kw_btf_class class, uint32_t *ret_id)
 {
+	if (place->modules)
+		return kw_module_debug_find(ctx, place->modules, name, class, ret_id);
 	if (place->dwarf)
 		return kw_dwarf_find(ctx, place->dwarf, name, class, ret_id);
 	return kw_btf_find(place->btf, name, class, ret_id) ? place->btf : NULL;
@@ -118,8 +122,9 @@ static const struct kw_btf *find_in(kw_ctx *ctx, const struct place *place, cons
 static kw_status not_found(kw_ctx *ctx, struct kw_types *types, const char *name, const char *bare,
 			   enum kw_btf_class class)
 {
+	struct kw_module_debug *debug = kw_types_module_debug(ctx, types);
 	struct kw_nearest nearest = { .want = bare };
-	char text[3 * NAME_SIZE];
+	char text[3 * NAME_SIZE], remark[1024] = "";
 	const struct kw_btf *const *modules;
 	size_t nr;
 
@@ -130,24 +135,29 @@ static kw_status not_found(kw_ctx *ctx, struct kw_types *types, const char *name
 	modules = kw_types_modules(ctx, types, &nr);
 	for (size_t i = 0; i < nr; i++)
 		kw_btf_offer_names(modules[i], class, &nearest);
-	return kw_fail(ctx, KW_NOTFOUND, "%s: the kernel has no such type%s", name,
-		       kw_nearest_text(&nearest, text, sizeof(text)));
+	if (debug)
+		kw_module_debug_offer_names(debug, class, &nearest);
+	return kw_fail(ctx, KW_NOTFOUND, "%s: the kernel has no such type%s%s", name,
+		       kw_nearest_text(&nearest, text, sizeof(text)),
+		       debug ? kw_module_debug_remark(debug, remark, sizeof(remark)) : "");
 }
 
-/* Find a name in the kernel's own types, then in the modules'. */
+/* Find a name in the kernel's own types, then in the modules' BTF, then in their DWARF. */
 static const struct kw_btf *find_anywhere(kw_ctx *ctx, struct kw_types *types, const char *name,
 					  enum kw_btf_class class, uint32_t *ret_id)
 {
-	struct place place = { kw_types_kernel(types), kw_types_from_dwarf(types) };
+	struct place place = { kw_types_kernel(types), kw_types_from_dwarf(types), NULL };
 	const struct kw_btf *btf = find_in(ctx, &place, name, class, ret_id);
 	const struct kw_btf *const *modules;
 	size_t nr;
 
-	if (btf || place.dwarf)
+	if (btf)
 		return btf;
 	modules = kw_types_modules(ctx, types, &nr);
 	for (size_t i = 0; i < nr && !btf; i++)
-		btf = find_in(ctx, &(struct place){ modules[i], NULL }, name, class, ret_id);
+		btf = find_in(ctx, &(struct place){ .btf = modules[i] }, name, class, ret_id);
+	if (!btf && (place.modules = kw_types_module_debug(ctx, types)))
+		btf = find_in(ctx, &place, name, class, ret_id);
 	return btf;
 }
 
@@ -230,22 +240,40 @@ kw_status kw_structs_each(kw_ctx *ctx, void (*fn)(const char *name, void *arg), 
 
 /* From type to type */
 
+/* Find what a unit of DWARF only declares: first in the module that the unit is of, if it is of one. */
+static const struct kw_btf *find_definition(kw_ctx *ctx, struct kw_types *types,
+					    const struct kw_type *declared, uint32_t *ret_id)
+{
+	bool is_union = kw_btf_forward_is_union(btf_of(declared), declared->id);
+	enum kw_btf_class class = is_union ? KW_BTF_UNION : KW_BTF_STRUCT;
+	struct kw_dwarf *own = kw_types_module_origin(types, btf_of(declared));
+	struct place place = { kw_types_kernel(types), kw_types_from_dwarf(types), NULL };
+	const struct kw_btf *btf = NULL;
+
+	if (!declared->name[0] || (!own && !place.dwarf))
+		return NULL;
+	if (own)
+		btf = kw_dwarf_find(ctx, own, declared->name, class, ret_id);
+	if (!btf)
+		btf = find_name(ctx, &place, declared->name, class, ret_id);
+	if (!btf && (place.modules = kw_types_module_debug(ctx, types)))
+		btf = find_name(ctx, &place, declared->name, class, ret_id);
+	return btf;
+}
+
 /* What one unit of DWARF only declares, another one defines; in the kernel's BTF the two are one. */
 static const struct kw_type *definition_of(kw_ctx *ctx, const struct kw_type *declared)
 {
-	struct kw_types *types = ctx->target ? ctx->target->types : NULL;
-	struct kw_dwarf *dwarf = types ? kw_types_from_dwarf(types) : NULL;
+	struct kw_types *types = kw_types_get(ctx);
 	const struct kw_type *type = NULL;
 	const struct kw_btf *btf;
-	bool is_union;
 	uint32_t id;
 
-	if (!dwarf || !declared->name[0])
-		return declared;
-	is_union = kw_btf_forward_is_union(btf_of(declared), declared->id);
-	btf = kw_dwarf_find(ctx, dwarf, declared->name, is_union ? KW_BTF_UNION : KW_BTF_STRUCT, &id);
+	kw_pass_begin(ctx);
+	btf = types ? find_definition(ctx, types, declared, &id) : NULL;
 	if (btf)
 		type = kw_btf_type(ctx, btf, id);
+	kw_pass_end(ctx);
 	return type ? type : declared;
 }
 

@@ -11,6 +11,7 @@
 #include "type/origin.h"
 #include "type/blob.h"
 #include "type/debug_origin.h"
+#include "type/module_debug.h"
 #include "type/modules.h"
 
 #include "memory/memory.h"
@@ -30,7 +31,9 @@ struct kw_types {
 	struct kw_dwarf *dwarf;	    /* without `kernel` the origin of types, else of what it lacks; atomic */
 	bool looked_for_dwarf;	    /* atomic */
 	struct kw_modules *modules; /* atomic; NULL: not looked for yet */
-	kw_status status;	    /* why there is none */
+	struct kw_module_debug *module_debug;
+	bool looked_for_module_debug; /* atomic */
+	kw_status status;	      /* why there is none */
 	char *message;
 	char description[256];
 };
@@ -261,6 +264,7 @@ kw_status kw_types_open(kw_ctx *ctx, const char *from)
 	if (!types)
 		return kw_fail_nomem(ctx);
 	types->looked_for_dwarf = true;
+	types->looked_for_module_debug = strcmp(from, "btf") == 0;
 	kw_pass_begin(ctx);
 	if (strcmp(from, "btf") == 0)
 		status = find_kernel(ctx, types);
@@ -292,10 +296,37 @@ const struct kw_btf *const *kw_types_modules(kw_ctx *ctx, struct kw_types *types
 	return modules ? (const struct kw_btf *const *)modules->item : NULL;
 }
 
+/* The kernel's file with debug information, where one is given or in use. */
+static const char *vmlinux_of(kw_ctx *ctx, const struct kw_types *types)
+{
+	return types->dwarf ? kw_dwarf_path(types->dwarf) : kw_symbols_vmlinux(ctx);
+}
+
+struct kw_module_debug *kw_types_module_debug(kw_ctx *ctx, struct kw_types *types)
+{
+	if (__atomic_load_n(&types->looked_for_module_debug, __ATOMIC_ACQUIRE) || !ctx->target->memory)
+		return types->module_debug;
+	pthread_mutex_lock(&lock);
+	if (!types->looked_for_module_debug) {
+		types->module_debug = kw_module_debug_new(ctx, types, vmlinux_of(ctx, types));
+		__atomic_store_n(&types->looked_for_module_debug, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&lock);
+	return types->module_debug;
+}
+
+struct kw_dwarf *kw_types_module_origin(struct kw_types *types, const struct kw_btf *btf)
+{
+	bool known = __atomic_load_n(&types->looked_for_module_debug, __ATOMIC_ACQUIRE);
+
+	return known && types->module_debug ? kw_module_debug_origin(types->module_debug, btf) : NULL;
+}
+
 void kw_types_free(struct kw_types *types)
 {
 	if (!types)
 		return;
+	kw_module_debug_free(types->module_debug);
 	kw_modules_free(types->modules);
 	kw_btf_free(types->kernel);
 	kw_dwarf_free(types->dwarf);
@@ -312,6 +343,22 @@ const char *kw_types_description(kw_ctx *ctx)
 	if (!types->kernel)
 		kw_dwarf_describe(types->dwarf, types->description, sizeof(types->description));
 	return types->description;
+}
+
+kw_status kw_types_take_dwarf(kw_ctx *ctx, const char *path)
+{
+	struct kw_types *types = calloc(1, sizeof(*types));
+	kw_status status;
+
+	if (!types)
+		return kw_fail_nomem(ctx);
+	types->looked_for_dwarf = types->looked_for_module_debug = true;
+	status = kw_dwarf_open(ctx, path, NULL, NULL, &types->dwarf);
+	if (status)
+		free(types);
+	else
+		ctx->target->types = types;
+	return status;
 }
 
 kw_status kw_types_take(kw_ctx *ctx, const void *data, size_t size)

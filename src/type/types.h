@@ -37,6 +37,17 @@ bool kw_type_exists(kw_ctx *ctx, const char *name);
  */
 kw_status kw_type_of_variable(kw_ctx *ctx, const char *name, uint64_t addr, const struct kw_type **ret);
 
+/**
+ * Find the type of a module's variable in its DWARF.
+ *
+ * @return KW_OK; KW_NOTFOUND without a message when there is none, or the module has several variables of that name
+ */
+kw_status kw_type_of_module_variable(kw_ctx *ctx, const char *module, const char *name,
+				     const struct kw_type **ret);
+
+/** Write which files of modules were refused, or that there are none, once they were looked for: "; ...", else "". */
+const char *kw_type_module_remark(kw_ctx *ctx, char *buf, size_t size);
+
 /** The void type. */
 extern const struct kw_type kw_type_void;
 

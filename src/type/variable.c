@@ -2,6 +2,7 @@
 /* The types of variables: in BTF those of each CPU, in DWARF all. */
 #include "type/btf.h"
 #include "type/dwarf.h"
+#include "type/module_debug.h"
 #include "type/origin.h"
 #include "type/types.h"
 
@@ -52,4 +53,37 @@ kw_status kw_type_of_variable(kw_ctx *ctx, const char *name, uint64_t addr, cons
 		return ctx->status ? ctx->status : KW_NOTFOUND;
 	*ret = type;
 	return KW_OK;
+}
+
+kw_status kw_type_of_module_variable(kw_ctx *ctx, const char *module, const char *name,
+				     const struct kw_type **ret)
+{
+	struct kw_types *types = kw_types_get(ctx);
+	struct kw_module_debug *modules = types ? kw_types_module_debug(ctx, types) : NULL;
+	const struct kw_type *type = NULL;
+	const struct kw_btf *btf = NULL;
+	uint32_t id;
+
+	if (!types)
+		return ctx->status;
+	kw_clear_error(ctx);
+	kw_pass_begin(ctx);
+	if (modules)
+		btf = kw_module_debug_variable(ctx, modules, module, name, &id);
+	if (btf)
+		type = kw_btf_type(ctx, btf, id);
+	kw_pass_end(ctx);
+	if (!type)
+		return ctx->status ? ctx->status : KW_NOTFOUND;
+	*ret = type;
+	return KW_OK;
+}
+
+const char *kw_type_module_remark(kw_ctx *ctx, char *buf, size_t size)
+{
+	struct kw_types *types = kw_types_get(ctx);
+	struct kw_module_debug *modules = types ? kw_types_module_debug(ctx, types) : NULL;
+
+	*buf = '\0';
+	return modules ? kw_module_debug_remark(modules, buf, size) : buf;
 }

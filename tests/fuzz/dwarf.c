@@ -3,10 +3,11 @@
  * the file says, that ends, and gives a type or an error.
  *
  * The seeds are one small program with the names below, as gcc and clang write it: DWARF 4 and 5, 64 bits, compressed, with
- * type units, and after optimisation at link time.
+ * type units, after optimisation at link time, and not linked, as modules are.
  */
 #include <kwalk/output.h>
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "util/context.h"
 
 #define MAX_INPUT   (1 << 16)
+#define E_TYPE	    16
 #define MEMBERS_MAX 32
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -67,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char path[32];
 	int fd;
 
-	if (size < 4 || size > MAX_INPUT || memcmp(data, "\177ELF", 4))
+	if (size <= E_TYPE || size > MAX_INPUT || memcmp(data, "\177ELF", 4))
 		return -1;
 	if (!out)
 		out = fopen("/dev/null", "w");
@@ -75,7 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (kw_types_open(&ctx, path) == KW_OK)
+	/* As a module's file is opened. */
+	if ((data[E_TYPE] == ET_REL ? kw_types_take_dwarf : kw_types_open)(&ctx, path) == KW_OK)
 		use_names(&ctx, out);
 	kw_types_free(target.types);
 	free(target.forced);

@@ -2,9 +2,10 @@
  * Compares the types of a target from its BTF with those from its vmlinux's DWARF, member by member:
  *
  *     type_compare TARGET VMLINUX all|NUMBER [NAME...]
+ *     type_compare --modules VMLINUX MODULE.ko...
  *
- * of all named structures, unions, enums and typedefs in the kernel's BTF, or of the named ones and then the first
- * NUMBER; "?NAME" is one that there need not be. Prints a line for each that differs, and at the end "N types, N members, N differ; ...".
+ * of all named structures, unions, enums and typedefs in the BTF of the kernel and its modules, or of the named ones and
+ * then the first NUMBER of each; or those of files of modules, which have both; "?NAME" is one that there need not be. Prints a line for each that differs, and at the end "N types, N members, N differ; ...".
  *
  * A name may have several definitions, in files that do not know of each other; DWARF's must be one of those in BTF.
  */
@@ -15,9 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "type/blob.h"
 #include "type/btf.h"
 #include "type/origin.h"
 #include "type/types.h"
+#include "util/context.h"
 
 #define NESTING 16
 
@@ -44,19 +47,21 @@ static bool __attribute__((format(printf, 1, 2))) differs(const char *fmt, ...)
 	return false;
 }
 
-/* Make one dimension of those in a name: "int[4][2]" becomes "int[8]", as pahole writes arrays of arrays in BTF. */
+/* Make one dimension of those in a name: "int[4][2]" becomes "int[8]", "int[][2]" "int[]", as pahole writes arrays of arrays in BTF. */
 static bool flatten(char *name)
 {
-	unsigned long product = 1, count;
-	char *begin = strchr(name, '['), *at = begin, rest[256];
-	int len, nr = 0;
+	char *begin = strchr(name, '['), *at = begin, rest[256], number[32] = "";
+	unsigned long product = 1;
+	int nr = 0;
 
-	for (; at && sscanf(at, "[%lu]%n", &count, &len) == 1; at += len, nr++)
-		product *= count;
+	for (; at && *at == '['; at = strchr(at, ']') + 1, nr++)
+		product *= strtoul(at + 1, NULL, 10);
 	if (nr < 2)
 		return false;
 	snprintf(rest, sizeof(rest), "%s", at);
-	snprintf(begin, 256 - (size_t)(begin - name), "[%lu]%s", product, rest);
+	if (product)
+		snprintf(number, sizeof(number), "%lu", product);
+	snprintf(begin, 256 - (size_t)(begin - name), "[%s]%s", number, rest);
 	return true;
 }
 
@@ -160,6 +165,16 @@ static bool same(const struct side *a, const struct side *b, int depth)
 	return true;
 }
 
+static enum kw_btf_class class_of(const struct kw_type *type)
+{
+	switch (type->kind) {
+	case KW_TYPE_STRUCT: return KW_BTF_STRUCT;
+	case KW_TYPE_UNION: return KW_BTF_UNION;
+	case KW_TYPE_ENUM: return KW_BTF_ENUM;
+	default: return KW_BTF_ANY;
+	}
+}
+
 static const char *prefix_of(const struct kw_type *type)
 {
 	switch (type->kind) {
@@ -170,13 +185,14 @@ static const char *prefix_of(const struct kw_type *type)
 	}
 }
 
-/* Compare DWARF's type with the others of that name in BTF. */
+/* Compare DWARF's type with the others of that name in the kernel's BTF, and in the blob that the type is from. */
 static bool is_another(const struct side *btf, const struct side *dwarf)
 {
-	const struct kw_btf *blob = kw_types_kernel(kw_types_get(btf->ctx));
+	const struct kw_btf *kernel = kw_types_kernel(kw_types_get(btf->ctx)), *own = btf->type->origin;
+	uint32_t nr = kw_btf_nr(kernel) + (own == kernel ? 0 : kw_btf_nr(own));
 
-	for (uint32_t id = 1; id <= kw_btf_nr(blob); id++) {
-		struct side other = { btf->ctx, kw_btf_type(btf->ctx, blob, id) };
+	for (uint32_t id = 1; id <= nr; id++) {
+		struct side other = { btf->ctx, kw_btf_type(btf->ctx, own, id) };
 
 		if (other.type && other.type != btf->type && other.type->kind == btf->type->kind &&
 		    !strcmp(other.type->name, btf->type->name) && same(&other, dwarf, NESTING))
@@ -185,19 +201,13 @@ static bool is_another(const struct side *btf, const struct side *dwarf)
 	return false;
 }
 
-static void compare(kw_ctx *btf, kw_ctx *dwarf, const char *name)
+static void compare_with(const struct side *btf, kw_ctx *dwarf, const char *name)
 {
-	struct side a = { btf, NULL }, b = { dwarf, NULL };
+	struct side a = *btf, b = { dwarf, NULL };
 	char first[sizeof(difference)];
-	bool optional = *name == '?';
 
-	name += optional;
-	if (optional && !kw_type_exists(btf, name))
-		return;
 	sum.types++;
-	if (kw_type_find(btf, name, &a.type)) {
-		printf("%s: not in BTF: %s\n", name, kw_error(btf));
-	} else if (kw_type_find(dwarf, name, &b.type)) {
+	if (kw_type_find(dwarf, name, &b.type)) {
 		/* An enum that no file defines is known by its name alone. */
 		if (a.type->kind == KW_TYPE_ENUM && !a.type->count)
 			return;
@@ -215,24 +225,100 @@ static void compare(kw_ctx *btf, kw_ctx *dwarf, const char *name)
 	sum.differ++;
 }
 
-static void compare_first(kw_ctx *btf, kw_ctx *dwarf, unsigned long most)
+static void compare(kw_ctx *btf, kw_ctx *dwarf, const char *name)
 {
-	const struct kw_btf *blob = kw_types_kernel(kw_types_get(btf));
+	struct side a = { btf, NULL };
+	bool optional = *name == '?';
+
+	name += optional;
+	if (optional && !kw_type_exists(btf, name))
+		return;
+	if (kw_type_find(btf, name, &a.type) == KW_OK) {
+		compare_with(&a, dwarf, name);
+		return;
+	}
+	printf("%s: not in BTF: %s\n", name, kw_error(btf));
+	sum.types++;
+	sum.differ++;
+}
+
+/* Compare a blob's own types, whose numbers begin behind those of its base. */
+static void compare_blob(kw_ctx *btf, kw_ctx *dwarf, const struct kw_btf *blob, uint32_t base,
+			 unsigned long most)
+{
 	unsigned long done = 0;
 
-	for (uint32_t id = 1; id <= kw_btf_nr(blob) && done < most; id++) {
-		const struct kw_type *type = kw_btf_type(btf, blob, id), *named;
+	for (uint32_t i = 1; i <= kw_btf_nr(blob) && done < most; i++) {
+		const struct kw_type *type = kw_btf_type(btf, blob, base + i);
 		char name[300];
+		uint32_t first;
 
 		if (!type || !type->name[0] || (!*prefix_of(type) && type->kind != KW_TYPE_TYPEDEF))
 			continue;
 		snprintf(name, sizeof(name), "%s%s", prefix_of(type), type->name);
 		/* What another of that name hides is not asked for. */
-		if (kw_type_find(btf, name, &named) || named != type)
+		if (!kw_btf_find(blob, type->name, class_of(type), &first) || first != base + i)
 			continue;
-		compare(btf, dwarf, name);
+		compare_with(&(struct side){ btf, type }, dwarf, name);
 		done++;
 	}
+}
+
+static void compare_first(kw_ctx *btf, kw_ctx *dwarf, unsigned long most)
+{
+	struct kw_types *types = kw_types_get(btf);
+	const struct kw_btf *kernel = kw_types_kernel(types), *const * modules;
+	size_t nr;
+
+	compare_blob(btf, dwarf, kernel, 0, most);
+	modules = kw_types_modules(btf, types, &nr);
+	for (size_t i = 0; i < nr; i++)
+		compare_blob(btf, dwarf, modules[i], kw_btf_nr(kernel), most);
+}
+
+/* Files of modules */
+
+static bool compare_module(kw_ctx *btf, const char *path)
+{
+	const struct kw_btf *kernel = kw_types_kernel(kw_types_get(btf));
+	struct kw_target target = { 0 };
+	kw_ctx dwarf = { .target = &target };
+	struct kw_blob blob;
+	struct kw_btf *own;
+
+	if (kw_blob_from_elf(btf, path, &blob) ||
+	    kw_btf_open(btf, blob.data, blob.size, blob.storage, kernel, &own)) {
+		printf("%s\n", kw_error(btf));
+		return false;
+	}
+	if (kw_types_take_dwarf(&dwarf, path)) {
+		printf("%s\n", kw_error(&dwarf));
+		return false;
+	}
+	compare_blob(btf, &dwarf, own, kw_btf_nr(kernel), -1ul);
+	kw_types_free(target.types);
+	kw_btf_free(own);
+	free(dwarf.message);
+	return true;
+}
+
+static int compare_modules(const char *vmlinux, int nr, char **paths)
+{
+	struct kw_target target = { 0 };
+	kw_ctx btf = { .target = &target };
+	struct kw_blob blob;
+	bool complete = true;
+
+	if (kw_blob_from_elf(&btf, vmlinux, &blob) || kw_types_take(&btf, blob.data, blob.size)) {
+		fprintf(stderr, "type_compare: %s\n", kw_error(&btf));
+		return 2;
+	}
+	kw_blob_release(&blob);
+	for (int i = 0; i < nr; i++)
+		complete &= compare_module(&btf, paths[i]);
+	kw_types_free(target.types);
+	free(btf.message);
+	return !complete;
 }
 
 static kw_ctx *open_target(const char *target, const char *types)
@@ -247,22 +333,30 @@ static kw_ctx *open_target(const char *target, const char *types)
 	return ctx;
 }
 
+static int finish(int code)
+{
+	printf("%lu types, %lu members, %lu differ; %lu are another of their name, %lu arrays have one dimension in BTF\n",
+	       sum.types, sum.members, sum.differ, sum.several, sum.flattened);
+	return code ? code : sum.differ != 0;
+}
+
 int main(int argc, char **argv)
 {
 	kw_ctx *btf, *dwarf;
 
 	if (argc < 4) {
-		fprintf(stderr, "usage: type_compare TARGET VMLINUX all|NUMBER [NAME...]\n");
+		fprintf(stderr, "usage: type_compare TARGET VMLINUX all|NUMBER [NAME...]\n"
+				"       type_compare --modules VMLINUX MODULE.ko...\n");
 		return 2;
 	}
+	if (!strcmp(argv[1], "--modules"))
+		return finish(compare_modules(argv[2], argc - 3, argv + 3));
 	btf = open_target(argv[1], "btf");
 	dwarf = open_target(argv[1], argv[2]);
 	for (int i = 4; i < argc; i++)
 		compare(btf, dwarf, argv[i]);
 	compare_first(btf, dwarf, strcmp(argv[3], "all") ? strtoul(argv[3], NULL, 10) : -1ul);
-	printf("%lu types, %lu members, %lu differ; %lu are another of their name, %lu arrays have one dimension in BTF\n",
-	       sum.types, sum.members, sum.differ, sum.several, sum.flattened);
 	kw_free(btf);
 	kw_free(dwarf);
-	return sum.differ != 0;
+	return finish(0);
 }
