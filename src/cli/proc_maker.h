@@ -67,6 +67,8 @@ bool proc_make_interrupts(struct proc_maker *m);
 bool proc_make_meminfo(struct proc_maker *m);
 bool proc_make_vmstat(struct proc_maker *m);
 bool proc_make_buddyinfo(struct proc_maker *m);
+bool proc_make_zoneinfo(struct proc_maker *m);
+bool proc_make_schedstat(struct proc_maker *m);
 bool proc_make_modules(struct proc_maker *m);
 bool proc_make_filesystems(struct proc_maker *m);
 bool proc_make_mounts(struct proc_maker *m);

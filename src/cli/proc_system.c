@@ -37,6 +37,8 @@ static const struct proc_file files[] = {
 	MADE(meminfo),
 	MADE(vmstat),
 	MADE(buddyinfo),
+	MADE(zoneinfo),
+	MADE(schedstat),
 	MADE(interrupts),
 	MADE(softirqs),
 	MADE(modules),

@@ -534,9 +534,11 @@ static void read_exact_field(struct kw_row *row, const void *layout, struct kw_v
 void kw_vm_set_name(struct kw_row *row, const struct kw_vm_layout *l, struct kw_vm_item item,
 		    struct kw_value *out)
 {
-	uint32_t line = item.kind == KW_VM_NODE ? l->nr_zone + l->nr_numa + item.index : item.index;
+	uint32_t first = item.kind == KW_VM_NODE   ? l->nr_zone + l->nr_numa
+			 : item.kind == KW_VM_NUMA ? l->nr_zone
+						   : 0;
 	char name[MAX_NAME];
-	kw_status status = read_name(row->ctx, l, line, name);
+	kw_status status = read_name(row->ctx, l, first + item.index, name);
 
 	if (status)
 		kw_set_absent(out, kw_absent_of_counter(status));

@@ -69,7 +69,7 @@ kw_status kw_vm_read(kw_ctx *ctx, const struct kw_vm_layout *l, struct kw_vm_ite
 kw_status kw_vm_exact(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_vm_layout *l,
 		      struct kw_vm_item item, uint64_t *ret);
 
-/** Set the name of a zone's or node's item, as /proc/vmstat has it. */
+/** Set the name of an item of a zone or node, hits and misses included, as /proc/vmstat has it. */
 void kw_vm_set_name(struct kw_row *row, const struct kw_vm_layout *l, struct kw_vm_item item,
 		    struct kw_value *out);
 
@@ -81,6 +81,12 @@ typedef bool (*kw_zone_fn)(uint64_t zone, uint32_t node, uint32_t number, void *
 
 /** Visit the zones. KW_OK; a read's state; KW_NOTFOUND when this kernel's nodes are not understood. */
 kw_status kw_zones_each(kw_ctx *ctx, const struct kw_vm_layout *l, kw_zone_fn fn, void *arg);
+
+/** Tell whether a zone has memory. Also of one that can't be read, so that its rows tell why. */
+bool kw_zone_is_populated(kw_ctx *ctx, const struct kw_vm_layout *l, uint64_t zone);
+
+/** zone.c's: the number of the node and the name of the zone, from the zone. */
+extern const struct kw_field_table kw_zone_id_fields;
 
 /** Sum of the low watermarks, in pages. */
 kw_status kw_vm_low_watermarks(kw_ctx *ctx, const struct kw_vm_layout *l, uint64_t *ret);

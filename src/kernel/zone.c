@@ -6,6 +6,8 @@
  *     zone.vm_stat[], pglist_data.vm_stat[]    counters, as vm_zone_stat[] and vm_node_stat[] have them for all
  *     zone.free_area[order].nr_free    free blocks of 2^order pages
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "kernel/cpu.h"
@@ -20,7 +22,9 @@
 struct zone_layout {
 	const struct kw_vm_layout *vm;
 	uint64_t zone_stat, node_stat; /* zone.vm_stat, pglist_data.vm_stat */
-	uint64_t pgdat, node_id, present;
+	uint64_t pgdat, node_id;
+	uint64_t reserve, failures; /* zone.lowmem_reserve, pglist_data.kswapd_failures */
+	uint32_t nr_reserves;
 	uint64_t free_area, area_size, nr_free;
 	uint32_t nr_orders;
 };
@@ -37,7 +41,14 @@ static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layo
 	l->node_stat = kw_offset_or_none(ctx, "pglist_data", "vm_stat");
 	l->pgdat = kw_offset_or_none(ctx, "zone", "zone_pgdat");
 	l->node_id = kw_offset_or_none(ctx, "pglist_data", "node_id");
-	l->present = kw_offset_or_none(ctx, "zone", "present_pages");
+	l->failures = kw_offset_or_none(ctx, "pglist_data", "kswapd_failures");
+	l->reserve = KW_NO_ADDR;
+	if (kw_type_offset(ctx, "zone", "lowmem_reserve", &area) == KW_OK) {
+		uint32_t count = kw_type_strip(ctx, area.type)->count;
+
+		l->reserve = area.bit_offset / 8;
+		l->nr_reserves = count < KW_MAX_ZONES ? count : KW_MAX_ZONES;
+	}
 	l->nr_free = kw_offset_or_none(ctx, "free_area", "nr_free");
 	l->free_area = KW_NO_ADDR;
 	if (kw_type_offset(ctx, "zone", "free_area", &area) == KW_OK) {
@@ -85,7 +96,7 @@ static const struct kw_field_def id_fields[] = {
 		      "name", NULL),
 };
 
-static const struct kw_field_table id_table = { id_fields, COUNT(id_fields) };
+const struct kw_field_table kw_zone_id_fields = { id_fields, COUNT(id_fields) };
 
 #define BOOSTED(name, header, which, help)                                                           \
 	{                                                                                            \
@@ -117,6 +128,15 @@ static const struct kw_field_def size_fields[] = {
 	BOOSTED("min", "MIN", "WMARK_MIN", "below this only the kernel itself gets memory"),
 	BOOSTED("low", "LOW", "WMARK_LOW", "below this memory is reclaimed in the background"),
 	BOOSTED("high", "HIGH", "WMARK_HIGH", "up to this"),
+	BOOSTED("promo", "PROMO", "WMARK_PROMO",
+		"up to this when pages are moved to this node for being used much"),
+	KW_PATH_FIELD("cma", "CMA", UINT, BYTES, KIB, OBJECT, "set aside for contiguous blocks",
+		      "zone.cma_pages", "cma_pages", pages),
+	KW_PATH_FIELD("reserved_highatomic", "ATOMIC", UINT, BYTES, KIB, OBJECT,
+		      "set aside for allocations that can't wait", "zone.nr_reserved_highatomic",
+		      "nr_reserved_highatomic", pages),
+	KW_PATH_FIELD("free_highatomic", "FREEATOMIC", UINT, BYTES, KIB, OBJECT, "of that, free",
+		      "zone.nr_free_highatomic", "nr_free_highatomic", pages),
 };
 
 static const struct kw_field_table size_table = { size_fields, COUNT(size_fields) };
@@ -197,10 +217,67 @@ static void read_free(struct kw_row *row, const void *layout, struct kw_value *v
 
 static const struct kw_field_table free_table = { free_fields, COUNT(free_fields) };
 
+#define MAX_FAILURES 16 /* MAX_RECLAIM_RETRIES */
+
+static const struct kw_field_def reclaim_fields[] = {
+	KW_READ_FIELD("protection", "PROTECTION", "", STRING, NONE, PLAIN, OBJECT,
+		      "pages kept from allocations that could take those of each higher zone",
+		      "zone.lowmem_reserve[]"),
+	KW_READ_FIELD("unreclaimable", "HOPELESS", "", BOOL, NONE, PLAIN, POINTER,
+		      "reclaiming in the background has been given up on this node",
+		      "pglist_data.kswapd_failures"),
+};
+
+static void set_protection(struct kw_row *row, const struct zone_layout *l, struct kw_value *out)
+{
+	char text[24 * KW_MAX_ZONES];
+	size_t used = 0;
+
+	if (l->reserve == KW_NO_ADDR || !l->nr_reserves) {
+		kw_set_absent(out, KW_ABSENT_NO_MEMBER);
+		return;
+	}
+	for (uint32_t i = 0; i < l->nr_reserves; i++) {
+		int64_t pages;
+		kw_status status = kw_read(row->ctx, row->task + l->reserve + 8ULL * i, &pages, 8);
+
+		if (status) {
+			kw_set_absent(out, kw_absent_of_status(status));
+			return;
+		}
+		used += (size_t)snprintf(text + used, sizeof(text) - used, i ? ", %" PRId64 : "%" PRId64,
+					 pages);
+	}
+	kw_row_put(row, out, text, used);
+}
+
+static void read_reclaim(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	const struct zone_layout *l = layout;
+	uint64_t pgdat;
+	uint32_t failures = 0;
+	kw_status status = KW_NOTFOUND;
+
+	if (kw_row_wants(row, 0))
+		set_protection(row, l, &values[0]);
+	if (l->pgdat != KW_NO_ADDR && l->failures != KW_NO_ADDR)
+		status = kw_read_u64(row->ctx, row->task + l->pgdat, &pgdat);
+	if (!status)
+		status = kw_read_u32(row->ctx, pgdat + l->failures, &failures);
+	if (status)
+		kw_set_absent(&values[1],
+			      status == KW_NOTFOUND ? KW_ABSENT_NO_MEMBER : kw_absent_of_status(status));
+	else
+		kw_set_bool(&values[1], failures >= MAX_FAILURES);
+}
+
+static const struct kw_field_table reclaim_table = { reclaim_fields, COUNT(reclaim_fields) };
+
 static const struct kw_field_group zone_groups[] = {
-	{ .table = &id_table },
+	{ .table = &kw_zone_id_fields },
 	{ .table = &free_table, .subject = &subject, .read = read_free },
 	{ .table = &size_table },
+	{ .table = &reclaim_table, .subject = &subject, .read = read_reclaim },
 };
 
 static const struct kw_field_def item_fields[] = {
@@ -236,7 +313,7 @@ static void read_node_item(struct kw_row *row, const void *layout, struct kw_val
 static const struct kw_field_table item_table = { item_fields, COUNT(item_fields) };
 
 static const struct kw_field_group zone_item_groups[] = {
-	{ .table = &id_table },
+	{ .table = &kw_zone_id_fields },
 	{ .table = &item_table, .subject = &subject, .read = read_zone_item },
 };
 
@@ -279,7 +356,7 @@ static void read_buddy(struct kw_row *row, const void *layout, struct kw_value *
 static const struct kw_field_table buddy_table = { buddy_fields, COUNT(buddy_fields) };
 
 static const struct kw_field_group buddy_groups[] = {
-	{ .table = &id_table },
+	{ .table = &kw_zone_id_fields },
 	{ .table = &buddy_table, .subject = &subject, .read = read_buddy },
 };
 
@@ -305,16 +382,19 @@ static bool take_zone(uint64_t zone, uint32_t node, uint32_t number, void *arg)
 	return !w->stopped;
 }
 
+bool kw_zone_is_populated(kw_ctx *ctx, const struct kw_vm_layout *l, uint64_t zone)
+{
+	uint64_t present = 0;
+
+	return l->present == KW_NO_ADDR || kw_read_u64(ctx, zone + l->present, &present) != KW_OK || present;
+}
+
 /* Zones without memory have no free blocks, and no counters in /proc/zoneinfo. */
 static bool take_populated(uint64_t zone, uint32_t node, uint32_t number, void *arg)
 {
 	struct zone_walk *w = arg;
-	uint64_t present = 0;
 
-	if (w->layout->present != KW_NO_ADDR &&
-	    kw_read_u64(w->ctx, zone + w->layout->present, &present) == KW_OK && !present)
-		return true;
-	return take_zone(zone, node, number, arg);
+	return !kw_zone_is_populated(w->ctx, w->layout->vm, zone) || take_zone(zone, node, number, arg);
 }
 
 static bool take_node(uint64_t zone, uint32_t node, uint32_t number, void *arg)
