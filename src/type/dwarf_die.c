@@ -2,6 +2,8 @@
 /* DWARF entries and their attributes: see the header. */
 #include "type/dwarf_die.h"
 
+#include <string.h>
+
 #define DEPTH_MAX 64 /* entries within one another */
 
 static int index_of(unsigned int code)
@@ -84,9 +86,27 @@ bool kw_die_value(struct kw_die *die, uint64_t *ret, bool *ret_negative)
 	return true;
 }
 
+/* DWARF 5's references into the supplementary file, which libdw 0.188 takes for ones within the file itself. */
+static bool follow_sup(struct kw_die *die, const Dwarf_Attribute *attr, size_t size, Dwarf_Die *ret)
+{
+	Dwarf *sup = die->dw->dwarf_getalt(die->dw->dwarf_cu_getdwarf(attr->cu));
+	Dwarf_Off offset = 0;
+
+	memcpy(&offset, attr->valp, size);
+	return sup && die->dw->dwarf_offdie(sup, offset, ret);
+}
+
 bool kw_die_follow(struct kw_die *die, enum kw_die_attr which, Dwarf_Die *ret)
 {
-	return kw_die_has(die, which) && die->dw->dwarf_formref_die(&die->attr[which], ret);
+	Dwarf_Attribute *attr = &die->attr[which];
+
+	if (!kw_die_has(die, which))
+		return false;
+	switch (die->dw->dwarf_whatform(attr)) {
+	case DW_FORM_ref_sup4: return follow_sup(die, attr, 4, ret);
+	case DW_FORM_ref_sup8: return follow_sup(die, attr, 8, ret);
+	default: return die->dw->dwarf_formref_die(attr, ret);
+	}
 }
 
 /* Before DWARF 4 a location could be the expression "add this number". */

@@ -103,8 +103,7 @@ static kw_status open_elf(kw_ctx *ctx, struct kw_dwarf_file *file)
 	return KW_OK;
 }
 
-/* What libdw has made of a section. */
-static struct kw_section section_data(Elf *elf, const char *name)
+struct kw_section kw_dwarf_section(Elf *elf, const char *name)
 {
 	GElf_Shdr header;
 	Elf_Scn *scn = find_section(elf, name, &header);
@@ -159,8 +158,8 @@ static kw_status open_dwarf(kw_ctx *ctx, struct kw_dwarf_file *file)
 	if (!file->dwarf)
 		return kw_fail(ctx, KW_FORMAT, "%s: its debug information can't be read: %s", file->path,
 			       file->dw->dwarf_errmsg(-1));
-	file->info = section_data(file->elf, ".debug_info");
-	file->strings = section_data(file->elf, ".debug_str");
+	file->info = kw_dwarf_section(file->elf, ".debug_info");
+	file->strings = kw_dwarf_section(file->elf, ".debug_str");
 	if (!file->info.size)
 		return kw_fail(ctx, KW_FORMAT, "%s: its section .debug_info can't be read", file->path);
 	file->offset_size = kw_dwarf_file_units(file, UNITS_LOOKED_AT).offset_size;

@@ -45,6 +45,9 @@ kw_status kw_dwarf_file_open(kw_ctx *ctx, const char *path, kw_dwarf_check *chec
  */
 kw_status kw_dwarf_file_open_alt(kw_ctx *ctx, struct kw_dwarf_file *main, struct kw_dwarf_file *ret);
 
+/** The bytes of a section, as libdw has made them when it has opened the file; none when there is no such section. */
+struct kw_section kw_dwarf_section(Elf *elf, const char *name);
+
 /** What the headers of units say. */
 struct kw_dwarf_units {
 	size_t nr;

@@ -32,6 +32,8 @@
 	F(dwarf_formblock)    \
 	F(dwarf_formref_die)  \
 	F(dwarf_setalt)       \
+	F(dwarf_getalt)       \
+	F(dwarf_cu_getdwarf)  \
 	F(dwelf_dwarf_gnu_debugaltlink)
 
 /** libdw's functions. */
