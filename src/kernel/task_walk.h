@@ -10,6 +10,8 @@
 #ifndef KERNEL_TASK_WALK_H
 #define KERNEL_TASK_WALK_H
 
+#include <string.h>
+
 #include "kernel/xarray.h"
 
 #define KW_TASK_BATCH KW_XA_MAX_SLOTS
@@ -84,6 +86,18 @@ bool kw_task_is_alive(kw_ctx *ctx, const struct kw_kernel *kernel, const struct 
  * same has not ended: its memory is damaged, or can't be read.
  */
 bool kw_task_is_listed(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_task_ref *ref);
+
+/** As kw_task_is_listed(), at once where its struct pid is mapped. */
+static inline bool kw_task_is_still_listed(kw_ctx *ctx, const struct kw_kernel *kernel,
+					   const struct kw_task_ref *ref)
+{
+	uint64_t first;
+
+	if (!ref->listed)
+		return kw_task_is_listed(ctx, kernel, ref);
+	memcpy(&first, ref->listed, sizeof(first));
+	return first == ref->task + kernel->task.pid_links;
+}
 
 /**
  * Tell whether the PID table no longer has the struct pid under the ID that a task was found by. Where IDs come and go

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A query as bound, and the run under way. query.c binds, run.c walks tasks and hands out rows, rows.c does so for the
- * other sources, order.c sorts rows and puts children after their parents.
+ * A query as bound, and the run under way. query.c binds, run.c walks tasks and hands out rows, batch.c looks at many of
+ * them together, rows.c walks the other sources, order.c sorts rows and puts children after their parents.
  */
 #ifndef QUERY_QUERY_H
 #define QUERY_QUERY_H
@@ -10,6 +10,7 @@
 
 #include "kernel/pid_ns_view.h"
 #include "kernel/task_walk.h"
+#include "query/batch.h"
 #include "query/stage.h"
 
 struct names {
@@ -45,16 +46,6 @@ struct pending {
 	size_t order; /* of being found: the last key */
 	uint32_t depth;
 	bool damaged; /* a key could not be read, which has been counted */
-};
-
-/* Tasks whose objects one stage has fetched together. */
-struct batch {
-	const struct kw_stage *stage; /* NULL: none */
-	struct kw_task_ref refs[KW_PLAN_ROWS];
-	size_t nr, next; /* the next that will be asked for, or one after it */
-	bool is_viewed;	 /* not copied, but found in mapped memory: values are those of when they are taken */
-	uint64_t faults; /* of the mapping, before it was looked at */
-	bool is_good[KW_PLAN_ROWS]; /* nothing had changed when all was copied */
 };
 
 struct pendings {

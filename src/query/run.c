@@ -23,121 +23,12 @@ void kw_query_damage(kw_query *q, kw_status status)
 		q->damage = status;
 }
 
-/* What where got of the row is still of use. */
-static void begin_row(kw_query *q, const struct kw_task_ref *ref)
-{
-	if (q->passed)
-		kw_row_go_on(&q->row);
-	else
-		kw_row_begin(&q->row, ref->task);
-}
-
 enum outcome {
 	ROW_GOOD,
 	ROW_GONE,    /* the task has ended */
 	ROW_TORN,    /* it went on changing */
 	ROW_DAMAGED, /* it can't be read, or is none */
 };
-
-/* False for what is not a task, or that of another ID: nothing in it is to be believed. */
-static bool is_task_of(const struct kw_value *pid, const struct kw_task_ref *ref)
-{
-	return pid->type != KW_VAL_ABSENT && pid->i == ref->pid;
-}
-
-/*
- * Fetch what a stage needs of many tasks. On a changing target each must still be the one that was found, and its
- * objects its own, after all of them have been copied; those that are not will be read one by one.
- */
-static void fetch_batch(kw_query *q, struct kw_stage *stage, size_t nr)
-{
-	struct batch *batch = &q->batch;
-	uint64_t tasks[KW_PLAN_ROWS];
-	bool is_listed[KW_PLAN_ROWS], is_changed[KW_PLAN_ROWS];
-
-	batch->stage = NULL;
-	for (size_t i = 0; i < nr; i++)
-		tasks[i] = batch->refs[i].task;
-	if (kw_plan_fetch(q->ctx, &stage->plan, tasks, nr) != KW_OK) {
-		q->failed = q->stop = true;
-		return;
-	}
-	batch->stage = stage;
-	batch->nr = nr;
-	batch->next = 0;
-	batch->is_viewed = false;
-	memset(batch->is_good, true, nr);
-	if (!q->kernel->is_live)
-		return;
-	kw_tasks_are_listed(q->ctx, q->kernel, batch->refs, (unsigned int)nr, is_listed);
-	kw_plan_recheck(q->ctx, &stage->plan, nr, is_changed);
-	for (size_t i = 0; i < nr; i++)
-		batch->is_good[i] = is_listed[i] && !is_changed[i];
-}
-
-/* Find the objects that a stage needs of many tasks in mapped memory. */
-static void view_batch(kw_query *q, struct kw_stage *stage, const struct kw_task_ref *refs, size_t nr)
-{
-	struct batch *batch = &q->batch;
-	uint64_t tasks[KW_PLAN_ROWS];
-
-	batch->stage = NULL;
-	for (size_t i = 0; i < nr; i++) {
-		batch->refs[i] = refs[i];
-		batch->is_good[i] = true;
-		tasks[i] = refs[i].task;
-	}
-	batch->faults = kw_fault_count(q->ctx);
-	if (kw_plan_view_objects(q->ctx, &stage->plan, tasks, nr) != KW_OK) {
-		q->failed = q->stop = true;
-		return;
-	}
-	batch->stage = stage;
-	batch->nr = nr;
-	batch->next = 0;
-	batch->is_viewed = true;
-}
-
-/* kw_task_is_listed() of a task whose struct pid is mapped. */
-static bool is_still_listed(const kw_query *q, const struct kw_task_ref *ref)
-{
-	uint64_t first;
-
-	if (!ref->listed)
-		return kw_task_is_listed(q->ctx, q->kernel, ref);
-	memcpy(&first, ref->listed, sizeof(first));
-	return first == ref->task + q->kernel->task.pid_links;
-}
-
-/* Whether what was taken of a row that was viewed is its task's own, and not a failed page's zeros. */
-static bool was_its_own(kw_query *q, const struct kw_stage *stage, const struct kw_task_ref *ref)
-{
-	/* Asked once all values are copied: then they were this task's. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (kw_faults_now(q->ctx) != q->batch.faults)
-		return false;
-	return !q->kernel->is_live || (is_still_listed(q, ref) && !kw_plan_changed(q->ctx, &stage->plan));
-}
-
-/* Give a row that was fetched or viewed; false when it has to be run by itself. */
-static bool take_fetched(kw_query *q, struct kw_stage *stage, const struct kw_task_ref *ref,
-			 const struct kw_value *pid, kw_status *status)
-{
-	struct batch *batch = &q->batch;
-	size_t i = batch->next;
-
-	if (batch->stage != stage)
-		return false;
-	while (i < batch->nr && batch->refs[i].task != ref->task)
-		i++;
-	if (i == batch->nr || !batch->is_good[i])
-		return false;
-	batch->next = i + 1;
-	begin_row(q, ref);
-	*status = kw_stage_take(stage, &q->row, i, q->slots.values);
-	return !*status && (!pid || is_task_of(pid, ref)) &&
-	       (!batch->is_viewed || was_its_own(q, stage, ref));
-}
 
 /*
  * Run a stage on a task. On a changing target the task must still be the one that was found after its values have
@@ -151,7 +42,7 @@ static enum outcome run_stage(kw_query *q, struct kw_stage *stage, const struct 
 {
 	bool right = true;
 
-	if (take_fetched(q, stage, ref, pid, status))
+	if (kw_batch_take(q, stage, ref, pid, status))
 		return ROW_GOOD;
 	/* Its memory, and its ID, may have been another task's when its neighbour's were read. */
 	if (q->kernel->is_live && !q->passed && kw_memory_is_copied(q->ctx->target->memory))
@@ -159,9 +50,9 @@ static enum outcome run_stage(kw_query *q, struct kw_stage *stage, const struct 
 	for (int tries = 0; tries < MAX_TRIES; tries++) {
 		bool alive;
 
-		begin_row(q, ref);
+		kw_query_begin_row(q, ref);
 		*status = kw_stage_run(stage, &q->row, q->slots.values);
-		right = !*status && (!pid || is_task_of(pid, ref));
+		right = !*status && (!pid || kw_is_task_of(pid, ref));
 		if (!q->kernel->is_live)
 			break;
 		alive = kw_task_is_alive(q->ctx, q->kernel, ref);
@@ -468,8 +359,8 @@ static bool show_batch(kw_query *q, const struct kw_task_ref *refs, unsigned int
 		return false;
 	q->show.rows += nr;
 	for (unsigned int i = 0; i < nr && !q->stop; i++, values += q->slots.nr) {
-		if (!is_task_of(&values[q->check_pid], &refs[i]) ||
-		    (q->kernel->is_live && !is_still_listed(q, &refs[i]))) {
+		if (!kw_is_task_of(&values[q->check_pid], &refs[i]) ||
+		    (q->kernel->is_live && !kw_task_is_still_listed(q->ctx, q->kernel, &refs[i]))) {
 			take_process(q, &refs[i]);
 			continue;
 		}
@@ -489,7 +380,7 @@ static void copy_batch(kw_query *q, const struct kw_task_ref *refs, unsigned int
 
 	if (!q->threads || stage == &q->select) {
 		memcpy(q->batch.refs, refs, nr * sizeof(*refs));
-		fetch_batch(q, stage, nr);
+		kw_batch_fetch(q, stage, nr);
 	}
 	for (unsigned int i = 0; i < nr && !q->stop; i++)
 		take_process(q, &refs[i]);
@@ -504,7 +395,7 @@ static void show_viewed(kw_query *q, const struct kw_task_ref *refs, unsigned in
 	kw_status status;
 
 	for (unsigned int i = 0; i < nr && !q->stop; i++) {
-		if (!take_fetched(q, &q->show, &refs[i], &values[q->check_pid], &status)) {
+		if (!kw_batch_take(q, &q->show, &refs[i], &values[q->check_pid], &status)) {
 			take_process(q, &refs[i]);
 			continue;
 		}
@@ -526,7 +417,7 @@ static void view_and_take(kw_query *q, const struct kw_task_ref *refs, unsigned 
 
 	for (unsigned int i = 0; i < nr && !q->stop; i += some) {
 		some = nr - i < most ? nr - i : most;
-		view_batch(q, stage, refs + i, some);
+		kw_batch_view(q, stage, refs + i, some);
 		if (q->is_plain && !q->stop) {
 			show_viewed(q, refs + i, some);
 			continue;
@@ -594,7 +485,7 @@ static void fetch_pending(kw_query *q, size_t first)
 		nr = KW_PLAN_ROWS;
 	for (size_t i = 0; i < nr; i++)
 		q->batch.refs[i] = q->pending.item[first + i].ref;
-	fetch_batch(q, &q->show, nr);
+	kw_batch_fetch(q, &q->show, nr);
 }
 
 /* The second step: the columns of the rows that are left, if they are still the same tasks. */

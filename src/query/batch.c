@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Looking at the objects of many tasks together, and taking the rows from them. */
+#include "query/batch.h"
+
+#include <string.h>
+
+#include "memory/view.h"
+#include "query/query.h"
+
+void kw_query_begin_row(kw_query *q, const struct kw_task_ref *ref)
+{
+	if (q->passed)
+		kw_row_go_on(&q->row);
+	else
+		kw_row_begin(&q->row, ref->task);
+}
+
+void kw_batch_fetch(kw_query *q, struct kw_stage *stage, size_t nr)
+{
+	struct batch *batch = &q->batch;
+	uint64_t tasks[KW_PLAN_ROWS];
+	bool is_listed[KW_PLAN_ROWS], is_changed[KW_PLAN_ROWS];
+
+	batch->stage = NULL;
+	for (size_t i = 0; i < nr; i++)
+		tasks[i] = batch->refs[i].task;
+	if (kw_plan_fetch(q->ctx, &stage->plan, tasks, nr) != KW_OK) {
+		q->failed = q->stop = true;
+		return;
+	}
+	batch->stage = stage;
+	batch->nr = nr;
+	batch->next = 0;
+	batch->is_viewed = false;
+	memset(batch->is_good, true, nr);
+	if (!q->kernel->is_live)
+		return;
+	kw_tasks_are_listed(q->ctx, q->kernel, batch->refs, (unsigned int)nr, is_listed);
+	kw_plan_recheck(q->ctx, &stage->plan, nr, is_changed);
+	for (size_t i = 0; i < nr; i++)
+		batch->is_good[i] = is_listed[i] && !is_changed[i];
+}
+
+void kw_batch_view(kw_query *q, struct kw_stage *stage, const struct kw_task_ref *refs, size_t nr)
+{
+	struct batch *batch = &q->batch;
+	uint64_t tasks[KW_PLAN_ROWS];
+
+	batch->stage = NULL;
+	for (size_t i = 0; i < nr; i++) {
+		batch->refs[i] = refs[i];
+		batch->is_good[i] = true;
+		tasks[i] = refs[i].task;
+	}
+	batch->faults = kw_fault_count(q->ctx);
+	if (kw_plan_view_objects(q->ctx, &stage->plan, tasks, nr) != KW_OK) {
+		q->failed = q->stop = true;
+		return;
+	}
+	batch->stage = stage;
+	batch->nr = nr;
+	batch->next = 0;
+	batch->is_viewed = true;
+}
+
+/* Whether what was taken of a row that was viewed is its task's own, and not a failed page's zeros. */
+static bool was_its_own(kw_query *q, const struct kw_stage *stage, const struct kw_task_ref *ref)
+{
+	/* Asked once all values are copied: then they were this task's. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (kw_faults_now(q->ctx) != q->batch.faults)
+		return false;
+	return !q->kernel->is_live ||
+	       (kw_task_is_still_listed(q->ctx, q->kernel, ref) && !kw_plan_changed(q->ctx, &stage->plan));
+}
+
+bool kw_batch_take(kw_query *q, struct kw_stage *stage, const struct kw_task_ref *ref,
+		   const struct kw_value *pid, kw_status *status)
+{
+	struct batch *batch = &q->batch;
+	size_t i = batch->next;
+
+	if (batch->stage != stage)
+		return false;
+	while (i < batch->nr && batch->refs[i].task != ref->task)
+		i++;
+	if (i == batch->nr || !batch->is_good[i])
+		return false;
+	batch->next = i + 1;
+	kw_query_begin_row(q, ref);
+	*status = kw_stage_take(stage, &q->row, i, q->slots.values);
+	return !*status && (!pid || kw_is_task_of(pid, ref)) &&
+	       (!batch->is_viewed || was_its_own(q, stage, ref));
+}
