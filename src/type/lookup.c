@@ -264,7 +264,7 @@ static const struct kw_btf *find_definition(kw_ctx *ctx, struct kw_types *types,
 /* What one unit of DWARF only declares, another one defines; in the kernel's BTF the two are one. */
 static const struct kw_type *definition_of(kw_ctx *ctx, const struct kw_type *declared)
 {
-	struct kw_types *types = kw_types_get(ctx);
+	struct kw_types *types = ctx->target->types; /* open: what is declared came out of them */
 	const struct kw_type *type = NULL;
 	const struct kw_btf *btf;
 	uint32_t id;
