@@ -9,29 +9,42 @@
 
 static const char hex_digits[] = "0123456789abcdef";
 
+#define MAX_DECIMAL 20 /* digits of 64 bits */
+
+/* Two digits at a time, down from end. */
 static char *decimal(char *end, uint64_t u)
 {
-	do
-		*--end = (char)('0' + u % 10);
-	while (u /= 10);
+	static const char pairs[] =
+		"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+		"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+		"8081828384858687888990919293949596979899";
+
+	for (; u >= 100; u /= 100)
+		memcpy(end -= 2, &pairs[u % 100 * 2], 2);
+	if (u >= 10)
+		memcpy(end -= 2, &pairs[u * 2], 2);
+	else
+		*--end = (char)('0' + u);
 	return end;
 }
 
 void kw_put_uint(struct kw_strbuf *sb, uint64_t u)
 {
-	char text[20], *end = text + sizeof(text), *start = decimal(end, u);
+	char text[MAX_DECIMAL], *end = text + sizeof(text), *start;
 
+	if (u < 10) {
+		kw_strbuf_putc(sb, (char)('0' + u));
+		return;
+	}
+	start = decimal(end, u);
 	kw_strbuf_add(sb, start, (size_t)(end - start));
 }
 
 void kw_put_int(struct kw_strbuf *sb, int64_t i)
 {
-	char text[21], *end = text + sizeof(text);
-	char *start = decimal(end, i < 0 ? -(uint64_t)i : (uint64_t)i);
-
 	if (i < 0)
-		*--start = '-';
-	kw_strbuf_add(sb, start, (size_t)(end - start));
+		kw_strbuf_putc(sb, '-');
+	kw_put_uint(sb, i < 0 ? -(uint64_t)i : (uint64_t)i);
 }
 
 void kw_put_hex(struct kw_strbuf *sb, uint64_t u)

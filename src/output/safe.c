@@ -19,6 +19,28 @@ static bool is_plain(char c)
 	return c >= 0x20 && c < 0x7f && c != '\\';
 }
 
+/* The same of eight at once: a bit stays for a byte above 0x7e, below 0x20, or that is a backslash. */
+static bool are_plain(const char *bytes)
+{
+	const uint64_t ones = 0x0101010101010101ULL, highs = 0x8080808080808080ULL;
+	uint64_t eight, other;
+
+	memcpy(&eight, bytes, sizeof(eight));
+	other = eight ^ ones * '\\';
+	return !((eight | (eight + ones) | (eight - ones * 0x20) | (other - ones)) & highs);
+}
+
+static size_t plain_length(const char *bytes, size_t len)
+{
+	size_t plain = 0;
+
+	while (len - plain >= 8 && are_plain(bytes + plain))
+		plain += 8;
+	while (plain < len && is_plain(bytes[plain]))
+		plain++;
+	return plain;
+}
+
 static void set_escape(struct kw_safe_piece *piece, size_t len)
 {
 	piece->text = piece->own;
@@ -106,10 +128,8 @@ static size_t next_character(enum kw_safe_style style, const char *bytes, size_t
 
 size_t kw_safe_next(enum kw_safe_style style, const char *bytes, size_t len, struct kw_safe_piece *piece)
 {
-	size_t plain = 0;
+	size_t plain = plain_length(bytes, len);
 
-	while (plain < len && is_plain(bytes[plain]))
-		plain++;
 	if (!plain)
 		return next_character(style, bytes, len, piece);
 	stay(piece, bytes, plain, plain);

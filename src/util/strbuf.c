@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void kw_strbuf_free(struct kw_strbuf *sb)
 {
@@ -44,7 +43,7 @@ fail:
 	return false;
 }
 
-void kw_strbuf_add(struct kw_strbuf *sb, const char *bytes, size_t len)
+void kw_strbuf_grow_and_add(struct kw_strbuf *sb, const char *bytes, size_t len)
 {
 	if (!reserve(sb, len))
 		return;
@@ -57,11 +56,6 @@ void kw_strbuf_add(struct kw_strbuf *sb, const char *bytes, size_t len)
 void kw_strbuf_puts(struct kw_strbuf *sb, const char *str)
 {
 	kw_strbuf_add(sb, str, strlen(str));
-}
-
-void kw_strbuf_putc(struct kw_strbuf *sb, char c)
-{
-	kw_strbuf_add(sb, &c, 1);
 }
 
 void kw_strbuf_printf(struct kw_strbuf *sb, const char *fmt, ...)
