@@ -263,7 +263,7 @@ static const char *const symbol_names[NR_SYMBOLS] = {
 struct mem_layout {
 	const struct kw_vm_layout *vm;
 	struct kw_mem_sums sums;
-	struct kw_vm_item file_pages, misc_reclaimable, slab_reclaimable;
+	struct kw_vm_item file_pages, misc_reclaimable, slab_reclaimable, swap_cache;
 	uint64_t variable[COUNT(variables)];
 	uint64_t symbol[NR_SYMBOLS];
 	uint64_t s_inodes, i_sb_list, i_mapping, nrpages;
@@ -318,6 +318,7 @@ static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layo
 		return status;
 	l->vm = l->sums.vm;
 	l->file_pages = kw_vm_find(ctx, "NR_FILE_PAGES");
+	l->swap_cache = kw_vm_find(ctx, "NR_SWAPCACHE"); /* since 5.12 */
 	l->misc_reclaimable = kw_vm_find(ctx, "NR_KERNEL_MISC_RECLAIMABLE");
 	l->slab_reclaimable = kw_vm_find(ctx, "NR_SLAB_RECLAIMABLE_B");
 	resolve_symbols(ctx, l);
@@ -433,23 +434,42 @@ static kw_status read_swap_cache(kw_ctx *ctx, const struct mem_layout *l, uint64
 	return status;
 }
 
+/* How an item is read: as the kernel prints it, or with what the CPUs have not handed in yet. */
+static kw_status read_item(const struct kw_row *row, const struct mem_layout *l, struct kw_vm_item item,
+			   bool exact, uint64_t *ret)
+{
+	return exact ? kw_vm_exact(row->ctx, row->kernel, l->vm, item, ret)
+		     : kw_vm_read(row->ctx, l->vm, item, ret);
+}
+
+/* Pages of files that are neither of block devices nor in swap as well. */
+static kw_status read_cached(const struct kw_row *row, const struct mem_layout *l, bool exact,
+			     uint64_t buffers, uint64_t *ret)
+{
+	uint64_t swap_cached = 0, file = 0;
+	kw_status status = l->swap_cache.kind == KW_VM_NONE
+				   ? read_swap_cache(row->ctx, l, &swap_cached)
+				   : read_item(row, l, l->swap_cache, exact, &swap_cached);
+
+	if (!status)
+		status = read_item(row, l, l->file_pages, exact, &file);
+	*ret = less(file, swap_cached + buffers);
+	return status;
+}
+
 static void set_cached(struct kw_row *row, const struct mem_layout *l, struct kw_value *values)
 {
-	uint64_t buffers = 0, swap_cached = 0, file = 0;
-	kw_status status = read_buffers(row->ctx, l, &buffers);
+	uint64_t buffers = 0, pages = 0;
+	kw_status status = read_buffers(row->ctx, l, &buffers), swap_status;
 
 	set(&values[BUFFERS], status, buffers * KW_PAGE_SIZE);
 	if (values[SWAP_CACHED].type != KW_VAL_UINT) {
-		kw_status swap_status = read_swap_cache(row->ctx, l, &swap_cached);
-
-		set(&values[SWAP_CACHED], swap_status, swap_cached * KW_PAGE_SIZE);
-		status = status ? status : swap_status;
-	} else {
-		swap_cached = values[SWAP_CACHED].u / KW_PAGE_SIZE;
+		swap_status = read_swap_cache(row->ctx, l, &pages);
+		set(&values[SWAP_CACHED], swap_status, pages * KW_PAGE_SIZE);
 	}
 	if (!status)
-		status = kw_vm_read(row->ctx, l->vm, l->file_pages, &file);
-	set(&values[CACHED], status, less(file, swap_cached + buffers) * KW_PAGE_SIZE);
+		status = read_cached(row, l, false, buffers, &pages);
+	set(&values[CACHED], status, pages * KW_PAGE_SIZE);
 }
 
 static uint64_t half_or(uint64_t pages, uint64_t low)
@@ -458,27 +478,24 @@ static uint64_t half_or(uint64_t pages, uint64_t low)
 }
 
 /* Free pages beyond the reserves, and caches but for half of them or what the low watermarks keep, whichever is less. */
-static kw_status read_available(kw_ctx *ctx, const struct mem_layout *l, uint64_t *ret)
+static kw_status read_available(const struct kw_row *row, const struct mem_layout *l, bool exact,
+				uint64_t *ret)
 {
-	uint64_t free, reserve, low = 0, active, inactive, slab, misc;
-	kw_status status = kw_vm_read(ctx, l->vm, l->vm->free, &free);
+	enum { FREE, ACTIVE_PAGES, INACTIVE_PAGES, SLAB_PAGES, MISC_PAGES, NR_PARTS };
+	const struct kw_vm_item items[NR_PARTS] = { l->vm->free, l->vm->active_file, l->vm->inactive_file,
+						    l->slab_reclaimable, l->misc_reclaimable };
+	uint64_t reserve, low = 0, part[NR_PARTS];
+	kw_status status = read_symbol(row->ctx, l, RESERVE, 8, &reserve);
 	int64_t sum;
 
 	if (!status)
-		status = read_symbol(ctx, l, RESERVE, 8, &reserve);
-	if (!status)
-		status = kw_vm_low_watermarks(ctx, l->vm, &low);
-	if (!status)
-		status = kw_vm_read(ctx, l->vm, l->vm->active_file, &active);
-	if (!status)
-		status = kw_vm_read(ctx, l->vm, l->vm->inactive_file, &inactive);
-	if (!status)
-		status = kw_vm_read(ctx, l->vm, l->slab_reclaimable, &slab);
-	if (!status)
-		status = kw_vm_read(ctx, l->vm, l->misc_reclaimable, &misc);
+		status = kw_vm_low_watermarks(row->ctx, l->vm, &low);
+	for (size_t i = 0; !status && i < NR_PARTS; i++)
+		status = read_item(row, l, items[i], exact, &part[i]);
 	if (status)
 		return status;
-	sum = (int64_t)(free - reserve + half_or(active + inactive, low) + half_or(slab + misc, low));
+	sum = (int64_t)(part[FREE] - reserve + half_or(part[ACTIVE_PAGES] + part[INACTIVE_PAGES], low) +
+			half_or(part[SLAB_PAGES] + part[MISC_PAGES], low));
 	*ret = sum < 0 ? 0 : (uint64_t)sum;
 	return KW_OK;
 }
@@ -595,10 +612,13 @@ void kw_meminfo_read(struct kw_row *row, const void *layout, struct kw_value *va
 	kw_set_all_absent(values, NR_FIELDS, KW_ABSENT_NO_SYMBOL);
 	set_sums(row, l, values);
 	set_variables(row, l, values);
-	set_cached(row, l, values);
+	if (kw_row_wants(row, BUFFERS) || kw_row_wants(row, CACHED) || kw_row_wants(row, SWAP_CACHED))
+		set_cached(row, l, values);
 	set_huge(row, l, values);
-	status = read_available(row->ctx, l, &pages);
-	set(&values[MEM_AVAILABLE], status, pages * KW_PAGE_SIZE);
+	if (kw_row_wants(row, MEM_AVAILABLE)) {
+		status = read_available(row, l, false, &pages);
+		set(&values[MEM_AVAILABLE], status, pages * KW_PAGE_SIZE);
+	}
 	status = read_committed(row, l, &pages);
 	set(&values[COMMITTED], status, pages * KW_PAGE_SIZE);
 	status = read_commit_limit(row->ctx, l, values, &pages);
@@ -611,6 +631,31 @@ void kw_meminfo_read(struct kw_row *row, const void *layout, struct kw_value *va
 		kw_set_uint(&values[VMALLOC_TOTAL], vmalloc_size(row->ctx, l));
 	status = kw_zswap_size(row->ctx, row->kernel, &pages);
 	set(&values[ZSWAP], status, pages);
+}
+
+static kw_status in_bytes(kw_status status, uint64_t pages, uint64_t *ret)
+{
+	*ret = pages * KW_PAGE_SIZE;
+	return status;
+}
+
+kw_status kw_meminfo_cached_exact(const struct kw_row *row, const void *layout, uint64_t *ret)
+{
+	const struct mem_layout *l = layout;
+	uint64_t buffers = 0, pages = 0;
+	kw_status status = read_buffers(row->ctx, l, &buffers);
+
+	if (!status)
+		status = read_cached(row, l, true, buffers, &pages);
+	return in_bytes(status, pages, ret);
+}
+
+kw_status kw_meminfo_available_exact(const struct kw_row *row, const void *layout, uint64_t *ret)
+{
+	uint64_t pages = 0;
+	kw_status status = read_available(row, layout, true, &pages);
+
+	return in_bytes(status, pages, ret);
 }
 
 const struct kw_field_table kw_meminfo_fields = { fields, NR_FIELDS };

@@ -76,4 +76,15 @@ kw_status kw_mem_sums_find(kw_ctx *ctx, const struct kw_kernel *kernel, struct k
 kw_status kw_mem_sum(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_mem_sums *sums, size_t i,
 		     bool exact, uint64_t *ret);
 
+/*
+ * Fields that are more than a sum: meminfo.c's, with what the CPUs have not handed in yet. `layout` is that of
+ * kw_meminfo_subject, *ret is set to bytes; they return as kw_mem_sum().
+ */
+
+/** Pages of files that are neither of block devices nor in swap as well. */
+kw_status kw_meminfo_cached_exact(const struct kw_row *row, const void *layout, uint64_t *ret);
+
+/** What programs may get without swapping: an estimate. */
+kw_status kw_meminfo_available_exact(const struct kw_row *row, const void *layout, uint64_t *ret);
+
 #endif
