@@ -12,6 +12,7 @@
 #include "type/dwarf.h"
 #include "type/dwarf_die.h"
 #include "type/dwarf_index.h"
+#include "type/dwarf_names.h"
 #include "type/dwarf_reloc.h"
 #include "type/dwarf_unit.h"
 #include "type/types.h"
@@ -264,6 +265,48 @@ static const struct kw_btf *find_by_index(kw_ctx *ctx, struct kw_dwarf *dwarf, c
 	return btf;
 }
 
+/* A name that is looked up in the file's own index. */
+struct listed {
+	kw_ctx *ctx;
+	struct kw_dwarf *dwarf;
+	const char *name;
+	enum kw_btf_class class;
+	const struct kw_btf *btf;
+	uint32_t id;
+};
+
+/* The index may be wrong: the entry must have the name, and the unit as a whole tells what it is. */
+static bool take_listed(uint64_t offset, void *arg)
+{
+	struct listed *l = arg;
+	struct kw_dwarf *dwarf = l->dwarf;
+	struct kw_die die;
+	const char *name;
+	Dwarf_Die at;
+
+	if (!dwarf->dw->dwarf_offdie(dwarf->main.dwarf, offset, &at) ||
+	    !has_class(dwarf->dw->dwarf_tag(&at), l->class))
+		return false;
+	kw_die_read(dwarf->dw, &at, &die);
+	name = kw_die_name(&die);
+	if (!name || strcmp(name, l->name) || (l->class != KW_BTF_VARIABLE && kw_die_is_declaration(&die)))
+		return false;
+	l->btf = find_at(l->ctx, dwarf, &at, l->name, l->class, &l->id);
+	return l->btf;
+}
+
+static const struct kw_btf *find_listed(kw_ctx *ctx, struct kw_dwarf *dwarf, const char *name,
+					enum kw_btf_class class, uint32_t *ret_id)
+{
+	struct listed listed = { ctx, dwarf, name, class, NULL, 0 };
+
+	if (!dwarf->main.names.size ||
+	    !kw_dwarf_names_find(&dwarf->main.names, &dwarf->main.strings, name, take_listed, &listed))
+		return NULL;
+	*ret_id = listed.id;
+	return listed.btf;
+}
+
 static bool is_absent(const struct kw_dwarf *dwarf, const char *name, enum kw_btf_class class)
 {
 	for (size_t i = 0; i < dwarf->absent.nr; i++)
@@ -320,7 +363,9 @@ static const struct kw_btf *find(kw_ctx *ctx, struct kw_dwarf *dwarf, const char
 	if (btf || is_absent(dwarf, name, class) || (is_untouched(dwarf) && !may_have(dwarf, name)))
 		return btf;
 	get_ready(dwarf);
-	btf = (dwarf->needs_index ? find_by_index : find_by_search)(ctx, dwarf, name, class, ret_id);
+	btf = find_listed(ctx, dwarf, name, class, ret_id);
+	if (!btf)
+		btf = (dwarf->needs_index ? find_by_index : find_by_search)(ctx, dwarf, name, class, ret_id);
 	if (!btf)
 		remember_absent(dwarf, name, class);
 	return btf;

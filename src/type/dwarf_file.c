@@ -107,8 +107,12 @@ struct kw_section kw_dwarf_section(Elf *elf, const char *name)
 {
 	GElf_Shdr header;
 	Elf_Scn *scn = find_section(elf, name, &header);
-	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	Elf_Data *data;
 
+	/* Those that libdw uses it has unpacked. */
+	if (scn && header.sh_flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0)
+		scn = NULL;
+	data = scn ? elf_getdata(scn, NULL) : NULL;
 	if (!data || !data->d_buf || data->d_size > UINT32_MAX)
 		return (struct kw_section){ 0 };
 	return (struct kw_section){ data->d_buf, data->d_size };
@@ -160,6 +164,7 @@ static kw_status open_dwarf(kw_ctx *ctx, struct kw_dwarf_file *file)
 			       file->dw->dwarf_errmsg(-1));
 	file->info = kw_dwarf_section(file->elf, ".debug_info");
 	file->strings = kw_dwarf_section(file->elf, ".debug_str");
+	file->names = kw_dwarf_section(file->elf, ".debug_names");
 	if (!file->info.size)
 		return kw_fail(ctx, KW_FORMAT, "%s: its section .debug_info can't be read", file->path);
 	file->offset_size = kw_dwarf_file_units(file, UNITS_LOOKED_AT).offset_size;

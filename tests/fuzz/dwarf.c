@@ -3,7 +3,7 @@
  * the file says, that ends, and gives a type or an error.
  *
  * The seeds are one small program with the names below, as gcc and clang write it: DWARF 4 and 5, 64 bits, compressed, with
- * type units, after optimisation at link time, with a link to a supplementary file, and not linked, as modules are.
+ * type units, after optimisation at link time, with a link to a supplementary file, with an index of names, and not linked, as modules are.
  */
 #include <kwalk/output.h>
 
