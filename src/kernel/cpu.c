@@ -54,14 +54,11 @@ struct cpu {
 };
 
 struct cpus {
+	struct kw_cpu_kstat_sums kstat; /* first: kw_cpu_kstat_all() */
 	struct {
 		uint64_t pass; /* in which it was read */
 		uint64_t mask[KW_MAX_CPUS / 64];
 	} online;
-	struct {
-		uint64_t pass; /* in which they were read */
-		struct kw_cpu_kstat_sums sums;
-	} kstat;
 	struct cpu cpu[]; /* as many as the kernel has */
 };
 
@@ -435,32 +432,25 @@ kw_status kw_cpu_kstat(kw_ctx *ctx, const struct kw_kernel *kernel, const struct
 	return status;
 }
 
-ONCE_A_PASS static kw_status sum_kstat(kw_ctx *ctx, const struct kw_kernel *kernel,
-				       const struct kw_cpu_layout *l, struct cpus *cpus)
+kw_status kw_cpu_kstat_read(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
+			    const struct kw_cpu_kstat_sums **ret)
 {
+	struct cpus *cpus = keep_cpus(ctx, kernel);
 	kw_status status;
 	uint64_t faults;
 
+	if (!cpus)
+		return KW_NOMEM;
 	do {
 		faults = kw_faults_now(ctx);
 		status = kernel->nr_cpus ? KW_OK : KW_NOTFOUND;
-		memset(&cpus->kstat.sums, 0, sizeof(cpus->kstat.sums));
+		memset(&cpus->kstat, 0, sizeof(cpus->kstat));
 		for (unsigned int cpu = 0; !status && cpu < kernel->nr_cpus; cpu++)
 			if (kw_cpu_is_possible(kernel, cpu))
 				status = add_kstat(ctx, l, kw_percpu(kernel, l->kstat, cpu),
-						   &cpus->cpu[cpu].kstat, &cpus->kstat.sums);
+						   &cpus->cpu[cpu].kstat, &cpus->kstat);
 	} while (kw_faults_since(ctx, faults));
 	cpus->kstat.pass = status ? 0 : kw_pass_number(ctx);
+	*ret = &cpus->kstat;
 	return status;
-}
-
-kw_status kw_cpu_kstat_all(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
-			   const struct kw_cpu_kstat_sums **ret)
-{
-	struct cpus *cpus = keep_cpus(ctx, kernel);
-
-	if (!cpus)
-		return KW_NOMEM;
-	*ret = &cpus->kstat.sums;
-	return cpus->kstat.pass == kw_pass_number(ctx) ? KW_OK : sum_kstat(ctx, kernel, l, cpus);
 }

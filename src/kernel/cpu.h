@@ -5,6 +5,7 @@
 
 #include "kernel/kept.h"
 #include "kernel/source.h"
+#include "memory/view.h"
 
 /** The times of a CPU in the order of a line of /proc/stat. */
 enum kw_cpu_time {
@@ -32,6 +33,7 @@ struct kw_rq_counters {
 
 /** What struct kernel_stat counts. */
 struct kw_cpu_kstat_sums {
+	uint64_t pass; /* in which they were read */
 	uint64_t irqs; /* of devices */
 	uint64_t softirqs[KW_MAX_SOFTIRQS];
 };
@@ -90,13 +92,25 @@ kw_status kw_cpu_rq(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw
 kw_status kw_cpu_kstat(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
 		       unsigned int cpu, struct kw_cpu_kstat_sums *ret);
 
+/** Read the same of all CPUs together, as kw_cpu_kstat_all(). */
+kw_status kw_cpu_kstat_read(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
+			    const struct kw_cpu_kstat_sums **ret);
+
 /**
  * Get the same of all CPUs together, read once a pass. Returns as kw_cpu_times().
  *
  * @param ret  set to what is good until the next call
  */
-kw_status kw_cpu_kstat_all(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
-			   const struct kw_cpu_kstat_sums **ret);
+static inline kw_status kw_cpu_kstat_all(kw_ctx *ctx, const struct kw_kernel *kernel,
+					 const struct kw_cpu_layout *l, const struct kw_cpu_kstat_sums **ret)
+{
+	const struct kw_cpu_kstat_sums *kept = ctx->kept ? ctx->kept[KW_CONTEXT_CPUS].state : NULL;
+
+	if (!kept || kept->pass != kw_pass_number(ctx))
+		return kw_cpu_kstat_read(ctx, kernel, l, ret);
+	*ret = kept;
+	return KW_OK;
+}
 
 /** Map such a state to the reason of an absent value. */
 enum kw_absent kw_absent_of_counter(kw_status status);

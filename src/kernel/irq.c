@@ -65,10 +65,11 @@ static void set_count(struct kw_value *out, kw_status status, uint64_t count)
 
 /* Fields */
 
-static const struct kw_field_def id_fields[] = {
-	KW_READ_FIELD("irq", "IRQ", "", UINT, NONE, PLAIN, OBJECT, "number; those of the CPU have none",
-		      "index in sparse_irqs or irq_desc_tree"),
-};
+#define IRQ_FIELD                                                                                        \
+	KW_READ_FIELD("irq", "IRQ", "", UINT, NONE, PLAIN, OBJECT, "number; those of the CPU have none", \
+		      "index in sparse_irqs or irq_desc_tree")
+
+static const struct kw_field_def id_fields[] = { IRQ_FIELD };
 
 static void read_id(struct kw_row *row, const void *layout, struct kw_value *values)
 {
@@ -79,11 +80,12 @@ static void read_id(struct kw_row *row, const void *layout, struct kw_value *val
 		kw_set_uint(&values[0], row->index);
 }
 
-static const struct kw_field_def label_fields[] = {
-	KW_READ_FIELD("label", "LABEL", "", STRING, NONE, PLAIN, OBJECT,
-		      "the number, or NMI, LOC, ...: first column of /proc/interrupts",
-		      "irq_stat_info[].symbol"),
-};
+#define LABEL_FIELD                                                                     \
+	KW_READ_FIELD("label", "LABEL", "", STRING, NONE, PLAIN, OBJECT,                \
+		      "the number, or NMI, LOC, ...: first column of /proc/interrupts", \
+		      "irq_stat_info[].symbol")
+
+static const struct kw_field_def label_fields[] = { LABEL_FIELD };
 
 static void read_label(struct kw_row *row, const void *layout, struct kw_value *values)
 {
@@ -96,9 +98,15 @@ static void read_label(struct kw_row *row, const void *layout, struct kw_value *
 		kw_row_put(row, &values[0], number, kw_format_int(number, row->index));
 }
 
-static const struct kw_field_def count_fields[] = {
-	KW_READ_FIELD("count", "COUNT", "", UINT, COUNT, PLAIN, PERCPU,
-		      "times it came since boot, on all CPUs", "irq_desc.tot_count, kstat_irqs; irq_stat"),
+/* Rows of the source irqs: the number, what stands in its place, and the count. */
+enum { IRQ, LABEL, IRQ_COUNT };
+
+static const struct kw_field_def irq_fields[] = {
+	[IRQ] = IRQ_FIELD,
+	[LABEL] = LABEL_FIELD,
+	[IRQ_COUNT] = KW_READ_FIELD("count", "COUNT", "", UINT, COUNT, PLAIN, PERCPU,
+				    "times it came since boot, on all CPUs",
+				    "irq_desc.tot_count, kstat_irqs; irq_stat"),
 };
 
 static kw_status count_arch(const struct kw_row *row, const struct irq_layout *l, uint64_t *ret)
@@ -111,15 +119,22 @@ static kw_status count_arch(const struct kw_row *row, const struct irq_layout *l
 	return counts->status[row->index & ~ARCH];
 }
 
-static void read_count(struct kw_row *row, const void *layout, struct kw_value *values)
+static void read_irq(struct kw_row *row, const void *layout, struct kw_value *values)
 {
 	const struct irq_layout *l = layout;
 	uint64_t count = 0;
-	kw_status status = row->index & ARCH ? count_arch(row, l, &count)
-					     : kw_irq_desc_count(row->ctx, row->kernel, l->desc, row->task,
-								 row->cpu, &count);
+	kw_status status = KW_OK;
 
-	set_count(&values[0], status, count);
+	read_id(row, layout, &values[IRQ]);
+	if (kw_row_wants(row, LABEL))
+		read_label(row, layout, &values[LABEL]);
+	if (!kw_row_wants(row, IRQ_COUNT))
+		return;
+	if (row->index & ARCH)
+		status = count_arch(row, l, &count);
+	else
+		status = kw_irq_desc_count(row->ctx, row->kernel, l->desc, row->task, row->cpu, &count);
+	set_count(&values[IRQ_COUNT], status, count);
 }
 
 enum { NAME, CHIP, HWIRQ, TRIGGER, HIDDEN };
@@ -259,14 +274,12 @@ static void read_cpu_count(struct kw_row *row, const void *layout, struct kw_val
 
 TABLE(id);
 TABLE(label);
-TABLE(count);
+TABLE(irq);
 TABLE(about);
 TABLE(cpu_count);
 
 static const struct kw_field_group irq_groups[] = {
-	{ .table = &id_table, .read = read_id },
-	{ .table = &label_table, .subject = &irq_subject, .read = read_label },
-	{ .table = &count_table, .subject = &irq_subject, .read = read_count },
+	{ .table = &irq_table, .subject = &irq_subject, .read = read_irq },
 	{ .table = &about_table, .subject = &irq_subject, .read = read_about },
 };
 

@@ -59,15 +59,25 @@ kw_status kw_arch_irq_count(kw_ctx *ctx, const struct kw_kernel *kernel, const s
 
 /** What was counted, on all CPUs together. */
 struct kw_arch_irq_counts {
+	uint64_t pass; /* in which they were read */
 	uint64_t count[KW_MAX_ARCH_IRQS];
 	kw_status status[KW_MAX_ARCH_IRQS]; /* as of kw_arch_irq_count() */
 	uint64_t summed;		    /* those that are part of the total in /proc/stat */
 	kw_status summed_status;	    /* of the first of them that could not be read */
 };
 
+/** Read all counters, as kw_arch_irq_counts(). */
+const struct kw_arch_irq_counts *kw_arch_irq_read(kw_ctx *ctx, const struct kw_kernel *kernel,
+						  const struct kw_arch_irq_layout *l);
+
 /** Get all counters, read once a pass: good until the next call. NULL when memory runs out, with the error set. */
-const struct kw_arch_irq_counts *kw_arch_irq_counts(kw_ctx *ctx, const struct kw_kernel *kernel,
-						    const struct kw_arch_irq_layout *l);
+static inline const struct kw_arch_irq_counts *kw_arch_irq_counts(kw_ctx *ctx, const struct kw_kernel *kernel,
+								  const struct kw_arch_irq_layout *l)
+{
+	const struct kw_arch_irq_counts *kept = ctx->kept ? ctx->kept[KW_CONTEXT_ARCH_IRQS].state : NULL;
+
+	return kept && kept->pass == kw_pass_number(ctx) ? kept : kw_arch_irq_read(ctx, kernel, l);
+}
 
 /** Add the counters of a CPU that are part of the total in /proc/stat. */
 kw_status kw_arch_irq_sum(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_arch_irq_layout *l,

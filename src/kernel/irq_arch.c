@@ -210,9 +210,8 @@ kw_status kw_arch_irq_count(kw_ctx *ctx, const struct kw_kernel *kernel, const s
 
 /* What a context keeps. */
 struct arch_irqs {
-	uint64_t pass; /* in which they were counted */
-	struct kw_arch_irq_counts counts;
-	struct kw_pin pin[]; /* of each CPU's irq_stat */
+	struct kw_arch_irq_counts counts; /* first: kw_arch_irq_counts() */
+	struct kw_pin pin[];		  /* of each CPU's irq_stat */
 };
 
 static void *make_kept(const struct kw_kernel *kernel)
@@ -298,28 +297,19 @@ static void add_all(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw
 	}
 }
 
-/* What is done once a pass stays out of what is done for each row. */
-__attribute__((noinline)) static void count_all(kw_ctx *ctx, const struct kw_kernel *kernel,
-						const struct kw_arch_irq_layout *l, struct arch_irqs *kept)
+const struct kw_arch_irq_counts *kw_arch_irq_read(kw_ctx *ctx, const struct kw_kernel *kernel,
+						  const struct kw_arch_irq_layout *l)
 {
+	struct arch_irqs *kept = kw_context_keep(ctx, kernel, KW_CONTEXT_ARCH_IRQS, make_kept, free);
 	uint64_t faults;
 
+	if (!kept)
+		return NULL;
 	do {
 		faults = kw_faults_now(ctx);
 		add_all(ctx, kernel, l, kept);
 	} while (kw_faults_since(ctx, faults));
-	kept->pass = kw_pass_number(ctx);
-}
-
-const struct kw_arch_irq_counts *kw_arch_irq_counts(kw_ctx *ctx, const struct kw_kernel *kernel,
-						    const struct kw_arch_irq_layout *l)
-{
-	struct arch_irqs *kept = kw_context_keep(ctx, kernel, KW_CONTEXT_ARCH_IRQS, make_kept, free);
-
-	if (!kept)
-		return NULL;
-	if (kept->pass != kw_pass_number(ctx))
-		count_all(ctx, kernel, l, kept);
+	kept->counts.pass = kw_pass_number(ctx);
 	return &kept->counts;
 }
 

@@ -132,24 +132,20 @@ static uint32_t u32_at(const uint8_t *bytes, uint64_t offset)
 	return value;
 }
 
-/* What a context keeps of a descriptor, and what was there when it was last visited. */
-struct found {
-	uint64_t desc;
-	struct kw_pin pin;
-	uint32_t irq;
-	bool is_read; /* what follows */
-	uint32_t settings, internal;
-	uint64_t action, total;
-};
+/* Per-CPU interrupts and NMIs have no total. */
+static bool has_total(const struct kw_irq_found *found)
+{
+	return !(found->settings & (IRQ_PER_CPU | IRQ_PER_CPU_DEVID)) && !(found->internal & IRQS_NMI);
+}
 
 /* False where it can't be read, or this kernel lacks one of the members. */
-static bool look_at(kw_ctx *ctx, const struct kw_irq_layout *l, struct found *found)
+static bool look_at(kw_ctx *ctx, const struct kw_irq_layout *l, struct kw_irq_found *found)
 {
 	uint8_t copy[MAX_SPAN];
 	const uint8_t *at;
 	kw_status status;
 
-	found->is_read = false;
+	found->is_read = found->has_total = false;
 	if (!l->span)
 		return false;
 	do {
@@ -163,26 +159,17 @@ static bool look_at(kw_ctx *ctx, const struct kw_irq_layout *l, struct found *fo
 						      : u32_at(at, l->tot_count - l->first);
 	} while (kw_look_failed(ctx, at, copy));
 	found->is_read = true;
+	found->has_total = has_total(found);
 	return true;
-}
-
-/* Per-CPU interrupts and NMIs have no total. */
-static bool has_total(const struct found *found)
-{
-	return !(found->settings & (IRQ_PER_CPU | IRQ_PER_CPU_DEVID)) && !(found->internal & IRQS_NMI);
 }
 
 /* Finding */
 
 struct irqs {
+	struct kw_irqs_found found; /* first: kw_irq_desc_count() */
 	struct kw_tree_watch watch;
-	struct {
-		struct found *item;
-		size_t nr, cap;
-	} found;
-	uint64_t pass; /* in which they were last visited */
-	bool is_busy;  /* that is under way */
-	bool failed;   /* out of memory */
+	bool is_busy; /* that is under way */
+	bool failed;  /* out of memory */
 };
 
 static void *make_irqs(const struct kw_kernel *kernel)
@@ -207,7 +194,7 @@ static void free_irqs(void *state)
 static bool add(uint64_t first, uint64_t last, uint64_t entry, void *arg)
 {
 	struct irqs *irqs = arg;
-	struct found found = { .desc = entry, .irq = (uint32_t)first };
+	struct kw_irq_found found = { .desc = entry, .irq = (uint32_t)first };
 
 	irqs->failed = first == last && !kw_array_push(&irqs->found, found);
 	return !irqs->failed;
@@ -252,13 +239,13 @@ static kw_status find_all(kw_ctx *ctx, const struct kw_kernel *kernel, const str
 }
 
 static bool is_used(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
-		    struct found *found)
+		    struct kw_irq_found *found)
 {
 	uint64_t count;
 
 	if (!look_at(ctx, l, found) || found->action)
 		return true;
-	if (has_total(found))
+	if (found->has_total)
 		return found->total;
 	return count_on_all(ctx, kernel, l, found->desc, &count) != KW_OK || count;
 }
@@ -269,10 +256,10 @@ static kw_status visit(kw_ctx *ctx, const struct kw_kernel *kernel, const struct
 	kw_status status = kw_tree_watch_same(ctx, &irqs->watch) ? KW_OK : find_all(ctx, kernel, l, irqs);
 	bool go_on = true;
 
-	irqs->pass = kw_pass_number(ctx);
+	irqs->found.pass = kw_pass_number(ctx);
 	irqs->is_busy = true;
 	for (size_t i = 0; go_on && i < irqs->found.nr; i++) {
-		struct found *found = &irqs->found.item[i];
+		struct kw_irq_found *found = &irqs->found.item[i];
 
 		if (is_used(ctx, kernel, l, found))
 			go_on = fn(found->desc, found->irq, (uint32_t)i, arg);
@@ -298,26 +285,13 @@ kw_status kw_irq_desc_each(kw_ctx *ctx, const struct kw_kernel *kernel, const st
 	return status;
 }
 
-static kw_status count_again(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
-			     uint64_t desc, uint64_t *ret)
+kw_status kw_irq_desc_count_again(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
+				  uint64_t desc, uint64_t *ret)
 {
-	struct found found = { .desc = desc };
+	struct kw_irq_found found = { .desc = desc };
 
-	if (!look_at(ctx, l, &found) || !has_total(&found))
+	if (!look_at(ctx, l, &found) || !found.has_total)
 		return count_on_all(ctx, kernel, l, desc, ret);
 	*ret = found.total;
-	return KW_OK;
-}
-
-kw_status kw_irq_desc_count(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
-			    uint64_t desc, uint32_t place, uint64_t *ret)
-{
-	const struct irqs *kept = kw_context_keep(ctx, kernel, KW_CONTEXT_IRQS, make_irqs, free_irqs);
-	const struct found *found = kept && place < kept->found.nr ? &kept->found.item[place] : NULL;
-
-	if (!found || kept->pass != kw_pass_number(ctx) || found->desc != desc || !found->is_read ||
-	    !has_total(found))
-		return kept ? count_again(ctx, kernel, l, desc, ret) : KW_NOMEM;
-	*ret = found->total;
 	return KW_OK;
 }

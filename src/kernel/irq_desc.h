@@ -11,7 +11,9 @@
 #ifndef KERNEL_IRQ_DESC_H
 #define KERNEL_IRQ_DESC_H
 
+#include "kernel/kept.h"
 #include "kernel/source.h"
+#include "memory/view.h"
 
 #define KW_IRQ_HIDDEN (1u << 20) /* of irq_desc.status_use_accessors */
 
@@ -44,9 +46,40 @@ typedef bool (*kw_irq_desc_fn)(uint64_t desc, uint32_t irq, uint32_t place, void
 kw_status kw_irq_desc_each(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
 			   kw_irq_desc_fn fn, void *arg);
 
+/** What a context keeps of a descriptor, and what was there when it was last visited. */
+struct kw_irq_found {
+	uint64_t desc;
+	struct kw_pin pin;
+	uint32_t irq;
+	bool is_read, has_total; /* is_read: what follows */
+	uint32_t settings, internal;
+	uint64_t action, total;
+};
+
+/** All that were found. */
+struct kw_irqs_found {
+	struct kw_irq_found *item;
+	size_t nr, cap;
+	uint64_t pass; /* in which they were last visited */
+};
+
+/** As kw_irq_desc_count(), of a descriptor that was not visited in this pass. */
+kw_status kw_irq_desc_count_again(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
+				  uint64_t desc, uint64_t *ret);
+
 /** How often an interrupt came, on all CPUs. A read's state, KW_NOTFOUND when this kernel has no such counters. */
-kw_status kw_irq_desc_count(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
-			    uint64_t desc, uint32_t place, uint64_t *ret);
+static inline kw_status kw_irq_desc_count(kw_ctx *ctx, const struct kw_kernel *kernel,
+					  const struct kw_irq_layout *l, uint64_t desc, uint32_t place,
+					  uint64_t *ret)
+{
+	const struct kw_irqs_found *kept = ctx->kept ? ctx->kept[KW_CONTEXT_IRQS].state : NULL;
+
+	if (!kept || kept->pass != kw_pass_number(ctx) || place >= kept->nr ||
+	    kept->item[place].desc != desc || !kept->item[place].has_total)
+		return kw_irq_desc_count_again(ctx, kernel, l, desc, ret);
+	*ret = kept->item[place].total;
+	return KW_OK;
+}
 
 /** The same on one CPU. */
 kw_status kw_irq_desc_count_on(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,

@@ -29,13 +29,10 @@ void kw_row_go_on(struct kw_row *row)
 	kw_thread_sums_next_row(row->sums);
 }
 
-void kw_row_begin(struct kw_row *row, uint64_t task)
+void kw_row_clear(struct kw_row *row)
 {
-	kw_row_go_on(row);
-	row->task = task;
-	row->text_used = 0;
-	if (row->blocks)
-		free_blocks(row);
+	free_blocks(row);
+	kw_thread_sums_next_row(row->sums);
 }
 
 void kw_row_deinit(struct kw_row *row)

@@ -55,8 +55,18 @@ struct kw_row {
 	size_t text_used;
 };
 
+/** Free the strings that lie outside of the row, and forget its sums. */
+void kw_row_clear(struct kw_row *row);
+
 /** Forget the strings and sums of the row before. */
-void kw_row_begin(struct kw_row *row, uint64_t task);
+static inline void kw_row_begin(struct kw_row *row, uint64_t task)
+{
+	row->serial++;
+	row->task = task;
+	row->text_used = 0;
+	if (row->blocks || row->sums)
+		kw_row_clear(row);
+}
 
 /** Go on with the same row: its strings stay, but sums and what else was found are to be found again. */
 void kw_row_go_on(struct kw_row *row);

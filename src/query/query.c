@@ -266,11 +266,6 @@ static kw_status parse_options(kw_query *q, const struct kw_query_options *o)
 	return status;
 }
 
-bool kw_query_is_ordered(const kw_query *q)
-{
-	return q->sort.nr || q->forest;
-}
-
 kw_status kw_query_add_samples(kw_query *q, struct kw_stage *stage)
 {
 	kw_status status = KW_OK;

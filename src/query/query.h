@@ -121,7 +121,10 @@ char *kw_names_add(struct names *names, const char *from, size_t len);
 void kw_names_clear(struct names *names);
 
 /** True when rows have an order, so that keys are fetched first. */
-bool kw_query_is_ordered(const struct kw_query *q);
+static inline bool kw_query_is_ordered(const struct kw_query *q)
+{
+	return q->sort.nr || q->forest;
+}
 
 /** Note a row that could not be read, or not wholly. */
 void kw_query_damage(struct kw_query *q, kw_status status);

@@ -385,7 +385,7 @@ void kw_name_enumerator(kw_ctx *ctx, const struct kw_type *type, struct kw_value
 	value->type = type->encoding == KW_INT_SIGNED ? KW_VAL_INT : KW_VAL_UINT;
 }
 
-static void read_groups(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
+static inline void read_groups(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
 {
 	const struct kw_reading *r = stage->readings.item, *last_reading = r + stage->readings.nr;
 	const struct kw_pick *pick = stage->picks.item, *last_pick = pick + stage->picks.nr;
