@@ -123,7 +123,8 @@ kw_status kw_plan_finish(kw_ctx *ctx, struct kw_plan *plan);
  *
  * @param addr  the row's object
  * @param values  every slot that was added is set; strings point into the plan until its next run
- * @return KW_OK when the row's object could be read; else its state, and all values are absent
+ * @return KW_OK when the row's object could be read, or a part of it with a value; else its state, and all values are
+ * absent
  */
 kw_status kw_plan_run(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, struct kw_value *values);
 

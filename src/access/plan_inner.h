@@ -49,9 +49,19 @@ static inline uint64_t load_unsigned(const uint8_t *from, uint32_t size)
 	}
 }
 
+/** As find_object() of a node whose parent could not be had wholly: the pointer to its object may be there. */
+bool kw_plan_find_by_rest(kw_ctx *ctx, const struct kw_plan *plan, uint32_t i, struct kw_plan_object *row);
+
+/** Load what is there of an object that could not be had wholly, in the row that was run or taken last. */
+void kw_plan_load_rest(kw_ctx *ctx, const struct kw_plan *plan, const struct kw_plan_load *load,
+		       const struct kw_plan_load *end, struct kw_value *values);
+
+/** Load the string at an address, or why there is none. */
+void kw_plan_load_string(kw_ctx *ctx, const struct kw_plan_load *load, uint64_t addr, struct kw_value *value);
+
 /* Find where the object of node i lies in a row; false, with a reason, when there is none. */
-static inline bool find_object(const struct kw_plan_node *n, uint32_t i, uint64_t root,
-			       struct kw_plan_object *row)
+static inline bool find_object(kw_ctx *ctx, const struct kw_plan *plan, const struct kw_plan_node *n,
+			       uint32_t i, uint64_t root, struct kw_plan_object *row)
 {
 	const struct kw_plan_object *parent = &row[n->parent];
 	struct kw_plan_object *object = &row[i];
@@ -63,9 +73,16 @@ static inline bool find_object(const struct kw_plan_node *n, uint32_t i, uint64_
 		object->reason = 0;
 		return true;
 	}
-	object->address = parent->data ? load_unsigned(parent->data + n->hop, 8) : 0;
-	object->reason = parent->data ? (uint8_t)n->null_reason : parent->reason;
-	return object->address != 0;
+	if (parent->data) {
+		object->address = load_unsigned(parent->data + n->hop, 8);
+		object->reason = (uint8_t)n->null_reason;
+		return object->address != 0;
+	}
+	if (__builtin_expect(parent->status, 0))
+		return kw_plan_find_by_rest(ctx, plan, i, row);
+	object->address = 0;
+	object->reason = parent->reason;
+	return false;
 }
 
 static inline int64_t sign_extend(uint64_t value, unsigned int bits)

@@ -31,7 +31,7 @@ static void set_absent(struct kw_value *value, enum kw_absent reason)
 	*value = (struct kw_value){ .type = KW_VAL_ABSENT, .absent = (uint8_t)reason };
 }
 
-static void load_string(kw_ctx *ctx, const struct kw_plan_load *load, uint64_t addr, struct kw_value *value)
+void kw_plan_load_string(kw_ctx *ctx, const struct kw_plan_load *load, uint64_t addr, struct kw_value *value)
 {
 	kw_status status;
 
@@ -56,7 +56,7 @@ static inline void run_load(kw_ctx *ctx, const struct kw_plan_load *load, const 
 		return;
 	}
 	set_value(load, value, 0);
-	load_string(ctx, load, load_unsigned(from, 8), value);
+	kw_plan_load_string(ctx, load, load_unsigned(from, 8), value);
 }
 
 static bool is_zero(const uint8_t *bytes, size_t len)
@@ -133,6 +133,15 @@ static void set_all_absent(const struct kw_plan_load *load, const struct kw_plan
 		set_absent(&values[load->slot], object->reason);
 }
 
+/* The status of a row whose own object could not be had wholly: it is one when it has a value. */
+static kw_status status_of_rest(const struct kw_plan *plan, const struct kw_value *values, kw_status status)
+{
+	for (size_t i = 0; i < plan->loads.nr; i++)
+		if (values[plan->loads.item[i].slot].type != KW_VAL_ABSENT)
+			return KW_OK;
+	return status;
+}
+
 static kw_status load_row(kw_ctx *ctx, const struct kw_plan *plan, struct kw_value *values)
 {
 	const struct kw_plan_node *node = plan->nodes.item, *end = node + plan->nodes.nr;
@@ -145,14 +154,17 @@ static kw_status load_row(kw_ctx *ctx, const struct kw_plan *plan, struct kw_val
 		if (object->data) {
 			load_object(ctx, node, number, object->data, values);
 		} else {
-			set_all_absent(load, node->end_load, object, values);
+			if (__builtin_expect(object->status, 0))
+				kw_plan_load_rest(ctx, plan, load, node->end_load, values);
+			else
+				set_all_absent(load, node->end_load, object, values);
 			if (!status && is_root(plan, (uint32_t)(node - plan->nodes.item)))
 				status = object->status;
 		}
 		load = node->end_load;
 		number = node->end_s32;
 	}
-	return status;
+	return __builtin_expect(status != KW_OK, 0) ? status_of_rest(plan, values, status) : KW_OK;
 }
 
 void kw_plan_fetch_object(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, size_t row)
@@ -176,7 +188,7 @@ static kw_status run_once(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, stru
 	struct kw_plan_object *row = plan->row, *object = row;
 
 	for (uint32_t i = 0; n < end; n++, object++, i++) {
-		if (!find_object(n, i, addr, row))
+		if (!find_object(ctx, plan, n, i, addr, row))
 			continue;
 		if (plain)
 			object->data = kw_view_at_hand(ctx, object->address + n->lo, n->hi - n->lo);
@@ -222,7 +234,7 @@ static void fetch_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, const uint
 		struct kw_plan_object *row = plan->objects + r * plan->nodes.nr;
 		struct kw_range *range = &plan->ranges[used];
 
-		if (!find_object(n, i, addrs[r], row))
+		if (!find_object(ctx, plan, n, i, addrs[r], row))
 			continue;
 		if (__builtin_add_overflow(row[i].address, n->lo, &range->addr)) {
 			set_object(ctx, plan, i, row, NULL, true, KW_ABSENT);

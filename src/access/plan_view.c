@@ -51,7 +51,7 @@ static void view_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, const uint6
 
 	kw_window_resize(window, n->hi - n->lo);
 	for (size_t r = 0; r < nr; r++, row += plan->nodes.nr) {
-		if (!find_object(n, i, addrs[r], row))
+		if (!find_object(ctx, plan, n, i, addrs[r], row))
 			continue;
 		if (!kw_views_are_copies(ctx))
 			row[i].data = view_object(ctx, window, row[i].address + n->lo, n->hi - n->lo);

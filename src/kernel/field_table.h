@@ -105,6 +105,23 @@ static inline bool kw_pass_absent(const struct kw_value *in, size_t nr, struct k
 	return false;
 }
 
+/* True for a value that there is, or was, and of which nothing is known: its memory is not there. */
+static inline bool kw_is_missing(const struct kw_value *value)
+{
+	return value->type == KW_VAL_ABSENT &&
+	       (value->absent == KW_ABSENT_NOT_IN_DUMP || value->absent == KW_ABSENT_UNREADABLE ||
+		value->absent == KW_ABSENT_UNMAPPED);
+}
+
+/* As kw_pass_absent(), of an input that a task may be without: only when it is missing. */
+static inline bool kw_pass_missing(const struct kw_value *in, struct kw_value *out)
+{
+	if (!kw_is_missing(in))
+		return false;
+	*out = *in;
+	return true;
+}
+
 /* user.c */
 
 struct kw_users *kw_users_new(void);

@@ -80,6 +80,8 @@ static void user_ip(struct kw_row *row, const struct kw_value *in, struct kw_val
 /* in[1] stands for the mm. */
 static void shown_register(struct kw_row *row, const struct kw_value *in, bool is_sp, struct kw_value *out)
 {
+	if (row->flags & SHOWN && kw_pass_missing(&in[1], out))
+		return;
 	if (row->flags & SHOWN && in[1].type != KW_VAL_ABSENT)
 		read_register(row, in, is_sp, out);
 	else

@@ -43,27 +43,42 @@ static void state(struct kw_row *row, const struct kw_value *in, struct kw_value
 	kw_set_row_text(row, out, letter);
 }
 
-/* ps's STAT: the state, then < N L s l + */
+/* Whether there is an input of a kind; one that is missing is noted. */
+static inline bool has(const struct kw_value *in, enum kw_value_type type, const struct kw_value **missing)
+{
+	if (in->type == type)
+		return true;
+	if (kw_is_missing(in))
+		*missing = in;
+	return false;
+}
+
+/* ps's STAT: the state, then < N L s l +. Without a letter that may be there it would say something else. */
 static void stat_flags(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
 {
 	char text[8], *at = text;
+	const struct kw_value *missing = NULL;
 	int64_t nice = in[2].i - DEFAULT_PRIO;
 
 	if (kw_pass_absent(in, 2, out))
 		return;
 	*at++ = state_letter(in[0].u, in[1].u);
-	if (in[2].type == KW_VAL_INT && nice)
+	if (has(&in[2], KW_VAL_INT, &missing) && nice)
 		*at++ = nice < 0 ? '<' : 'N';
-	if (in[3].type == KW_VAL_UINT && in[3].u)
+	if (has(&in[3], KW_VAL_UINT, &missing) && in[3].u)
 		*at++ = 'L';
-	if (in[4].type == KW_VAL_INT && in[5].type == KW_VAL_INT && in[4].i == in[5].i)
+	if (has(&in[4], KW_VAL_INT, &missing) && has(&in[5], KW_VAL_INT, &missing) && in[4].i == in[5].i)
 		*at++ = 's';
-	if (in[6].type == KW_VAL_INT && in[6].i > 1)
+	if (has(&in[6], KW_VAL_INT, &missing) && in[6].i > 1)
 		*at++ = 'l';
-	if (in[7].type == KW_VAL_ADDRESS && in[7].u && in[7].u == in[8].u)
+	if (has(&in[7], KW_VAL_ADDRESS, &missing) && in[7].u && has(&in[8], KW_VAL_ADDRESS, &missing) &&
+	    in[7].u == in[8].u)
 		*at++ = '+';
 	*at = '\0';
-	kw_set_row_text(row, out, text);
+	if (missing)
+		*out = *missing;
+	else
+		kw_set_row_text(row, out, text);
 }
 
 static void user_name(struct kw_row *row, const struct kw_value *in, struct kw_value *out)

@@ -14,6 +14,7 @@
 #include <kwalk/symbol.h>
 
 #include "kernel/source.h"
+#include "kernel/xarray.h"
 #include "memory/memory.h"
 #include "type/types.h"
 #include "util/error.h"
@@ -67,86 +68,125 @@ static bool member_at(uint64_t object, uint64_t offset, uint64_t *ret)
 	return object && offset != KW_NO_ADDR && !__builtin_add_overflow(object, offset, ret);
 }
 
-/* Follow a pointer in an object; 0 when there is none. */
-static uint64_t pointer(kw_ctx *ctx, uint64_t object, uint64_t offset)
-{
-	uint64_t at, value;
+/* What a name is made from: without a piece that the dump lacks there is none. Pointers to nowhere are none. */
+struct reading {
+	kw_ctx *ctx;
+	kw_status status;
+};
 
-	return member_at(object, offset, &at) && kw_read_u64(ctx, at, &value) == KW_OK ? value : 0;
+static uint64_t value_at(struct reading *r, uint64_t object, uint64_t offset, uint32_t size)
+{
+	uint64_t at, value = 0;
+	kw_status status;
+
+	if (!member_at(object, offset, &at))
+		return 0;
+	status = kw_read(r->ctx, at, &value, size);
+	if (kw_is_lacking(status))
+		r->status = status;
+	return status ? 0 : value;
 }
 
-static int32_t number(kw_ctx *ctx, uint64_t object, uint64_t offset)
+/* Follow a pointer in an object; 0 when there is none. */
+static uint64_t pointer(struct reading *r, uint64_t object, uint64_t offset)
 {
-	uint64_t at;
-	uint32_t value;
+	return value_at(r, object, offset, 8);
+}
 
-	return member_at(object, offset, &at) && kw_read_u32(ctx, at, &value) == KW_OK ? (int32_t)value : 0;
+static int32_t number(struct reading *r, uint64_t object, uint64_t offset)
+{
+	return (int32_t)value_at(r, object, offset, 4);
+}
+
+/* False when there is none. */
+static bool string(struct reading *r, uint64_t object, uint64_t offset, char *buf, size_t size)
+{
+	kw_status status;
+	uint64_t at;
+
+	if (!member_at(object, offset, &at))
+		return false;
+	status = kw_read_string(r->ctx, at, buf, size);
+	if (kw_is_lacking(status))
+		r->status = status;
+	return status == KW_OK;
 }
 
 /* As format_worker_id(). */
-static void write_id(kw_ctx *ctx, const struct name_layout *l, uint64_t worker, uint64_t pool,
+static void write_id(struct reading *r, const struct name_layout *l, uint64_t worker, uint64_t pool,
 		     char name[NAME_SIZE])
 {
-	uint64_t rescue = pointer(ctx, worker, l->rescue), at;
-	int32_t cpu = number(ctx, pool, l->pool_cpu), id = number(ctx, worker, l->id);
+	uint64_t rescue = pointer(r, worker, l->rescue);
+	int32_t cpu = number(r, pool, l->pool_cpu), id = number(r, worker, l->id);
 	char wq[DESC_SIZE] = "";
 
 	if (rescue) {
-		if (member_at(rescue, l->wq_name, &at))
-			kw_read_string(ctx, at, wq, sizeof(wq));
+		string(r, rescue, l->wq_name, wq, sizeof(wq));
 		snprintf(name, NAME_SIZE, "kworker/R-%s", wq);
 	} else if (!pool) {
 		snprintf(name, NAME_SIZE, "kworker/dying");
 	} else if (cpu >= 0) {
 		snprintf(name, NAME_SIZE, "kworker/%d:%d%s", cpu, id,
-			 number(ctx, pointer(ctx, pool, l->pool_attrs), l->nice) < 0 ? "H" : "");
+			 number(r, pointer(r, pool, l->pool_attrs), l->nice) < 0 ? "H" : "");
 	} else {
-		snprintf(name, NAME_SIZE, "kworker/u%d:%d", number(ctx, pool, l->pool_id), id);
+		snprintf(name, NAME_SIZE, "kworker/u%d:%d", number(r, pool, l->pool_id), id);
 	}
 }
 
 /* As wq_worker_comm(). name holds the comm. */
-static void write_worker(kw_ctx *ctx, const struct name_layout *l, uint64_t worker, char name[NAME_SIZE])
+static void write_worker(struct reading *r, const struct name_layout *l, uint64_t worker,
+			 char name[NAME_SIZE])
 {
-	uint64_t pool = pointer(ctx, worker, l->pool), at;
+	uint64_t pool = pointer(r, worker, l->pool);
 	char desc[DESC_SIZE] = "";
 	size_t len;
 
 	if (l->makes_id)
-		write_id(ctx, l, worker, pool, name);
-	if (!pool || !member_at(worker, l->desc, &at) ||
-	    kw_read_string(ctx, at, desc, l->desc_size) != KW_OK || !*desc)
+		write_id(r, l, worker, pool, name);
+	if (pool)
+		string(r, worker, l->desc, desc, l->desc_size);
+	if (!*desc)
 		return;
 	len = strlen(name);
-	snprintf(name + len, NAME_SIZE - len, "%c%s", pointer(ctx, worker, l->current) ? '+' : '-', desc);
+	snprintf(name + len, NAME_SIZE - len, "%c%s", pointer(r, worker, l->current) ? '+' : '-', desc);
+}
+
+/* A kernel thread's; false when it is its comm. */
+static bool write_name(struct reading *r, const struct name_layout *l, uint32_t flags, uint64_t kthread,
+		       char name[NAME_SIZE])
+{
+	uint64_t worker, full_name;
+
+	if (flags & PF_WQ_WORKER) {
+		worker = pointer(r, kthread, l->data);
+		if (worker)
+			write_worker(r, l, worker, name);
+		return worker;
+	}
+	full_name = pointer(r, kthread, l->full_name);
+	return full_name && string(r, full_name, 0, name, NAME_SIZE);
 }
 
 /* in[0] the comm, in[1] the struct kthread. */
 static void task_name(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
 {
+	struct reading r = { .ctx = row->ctx };
 	const struct name_layout *l;
 	char name[NAME_SIZE] = "";
-	uint64_t at;
+	bool is_other;
 
 	if (kw_pass_absent(in, 1, out))
 		return;
 	*out = in[0];
-	if (!(row->flags & KW_PF_KTHREAD) || in[1].type == KW_VAL_ABSENT || !in[1].u ||
-	    !(l = kw_layout_get(row->ctx, row->kernel, &names)))
+	if (!(row->flags & KW_PF_KTHREAD) || kw_pass_missing(&in[1], out) || in[1].type == KW_VAL_ABSENT ||
+	    !in[1].u || !(l = kw_layout_get(row->ctx, row->kernel, &names)))
 		return;
 	memcpy(name, in[0].str, in[0].len < NAME_SIZE ? in[0].len : NAME_SIZE - 1);
-	if (row->flags & PF_WQ_WORKER) {
-		uint64_t worker = pointer(row->ctx, in[1].u, l->data);
-
-		if (!worker)
-			return;
-		write_worker(row->ctx, l, worker, name);
-	} else {
-		at = pointer(row->ctx, in[1].u, l->full_name);
-		if (!at || kw_read_string(row->ctx, at, name, sizeof(name)) != KW_OK)
-			return;
-	}
-	kw_set_row_text(row, out, name);
+	is_other = write_name(&r, l, row->flags, in[1].u, name);
+	if (r.status)
+		kw_set_absent(out, kw_absent_of_status(r.status));
+	else if (is_other)
+		kw_set_row_text(row, out, name);
 }
 
 static const struct kw_field_def fields[] = {

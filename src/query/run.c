@@ -30,6 +30,12 @@ enum outcome {
 	ROW_DAMAGED, /* it can't be read, or is none */
 };
 
+/* Where a dump lacks the page with the ID, the kernel's own table has to be believed. */
+static bool may_be_task_of(const kw_query *q, const struct kw_value *pid, const struct kw_task_ref *ref)
+{
+	return kw_is_task_of(pid, ref) || (!q->kernel->is_live && kw_is_missing(pid));
+}
+
 /*
  * Run a stage on a task. On a changing target the task must still be the one that was found after its values have
  * been copied, and the objects they came from must still be its own; else the row is read again. A task that is not
@@ -52,7 +58,7 @@ static enum outcome run_stage(kw_query *q, struct kw_stage *stage, const struct 
 
 		kw_query_begin_row(q, ref);
 		*status = kw_stage_run(stage, &q->row, q->slots.values);
-		right = !*status && (!pid || kw_is_task_of(pid, ref));
+		right = !*status && (!pid || may_be_task_of(q, pid, ref));
 		if (!q->kernel->is_live)
 			break;
 		alive = kw_task_is_alive(q->ctx, q->kernel, ref);

@@ -412,11 +412,25 @@ static void compute_fields(struct kw_row *row, const struct kw_stage_items *item
 	}
 }
 
-static void set_flags(const struct kw_stage *stage, struct kw_row *row, const struct kw_value *values)
+/* False when they are missing. */
+static bool set_flags(const struct kw_stage *stage, struct kw_row *row, const struct kw_value *values)
 {
 	const struct kw_value *flags = &values[stage->flags_slot];
 
 	row->flags = flags->type == KW_VAL_ABSENT ? 0 : (uint32_t)flags->u;
+	return flags->type != KW_VAL_ABSENT;
+}
+
+/* Without the flags there is nothing that depends on them. */
+static void deny_flags(const struct kw_stage *stage, const struct kw_stage_items *items,
+		       struct kw_value *values)
+{
+	for (size_t i = 0; i < items->nr; i++) {
+		const struct kw_stage_item *item = &items->item[i];
+
+		if (item->def && item->def->uses & NEEDS_FLAGS)
+			values[item->out] = values[stage->flags_slot];
+	}
 }
 
 static void compute_of_mm(struct kw_row *row, const struct kw_stage_items *items, struct kw_value *values)
@@ -446,16 +460,21 @@ static void make(struct kw_stage *stage, struct kw_row *row, struct kw_value *va
 
 static void compute(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
 {
+	bool has_flags;
+
 	stage->rows++;
 	if (stage->readings.nr)
 		read_groups(stage, row, values);
-	if (stage->uses & NEEDS_FLAGS)
-		set_flags(stage, row, values);
+	has_flags = !(stage->uses & NEEDS_FLAGS) || set_flags(stage, row, values);
 	row->sum_inputs = &values[stage->sums_slot];
 	row->sum_uses = stage->uses;
 	compute_fields(row, &stage->computed, values);
 	if (stage->of_mm.nr)
 		compute_of_mm(row, &stage->of_mm, values);
+	if (__builtin_expect(!has_flags, 0)) {
+		deny_flags(stage, &stage->computed, values);
+		deny_flags(stage, &stage->of_mm, values);
+	}
 	if (stage->makings.nr)
 		make(stage, row, values);
 }

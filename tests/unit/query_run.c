@@ -177,6 +177,31 @@ Test(query_run, excluded_objects_cost_their_values)
 	expect_rows(&g, KW_OK, "1 a R\n2 b R\n", .columns = "pid,comm,state");
 }
 
+/* A task_struct on two pages: what is on the one that the dump has. */
+Test(query_run, a_part_of_a_task)
+{
+	uint64_t pages[2];
+
+	g = given_tasks(NULL, "1 a\n2 b\n3 c\n4 d\n");
+	for (int i = 0; i < 2; i++) {
+		pages[i] = kernel_alloc(g.k, 8192, 4096);
+		move_task_to(2 + i, pages[i] + 4096 - kernel_at(g.k, 0, "task_struct.comm"));
+		kernel_exclude(g.k, pages[i] + (i ? 0 : 4096));
+	}
+	cr_assert_lt(kernel_at(g.k, 0, "task_struct.pid"), kernel_at(g.k, 0, "task_struct.comm"));
+	for (int form = KERNEL_ELF_PHYSICAL; form <= KERNEL_ELF_VIRTUAL; form++) {
+		given_open(&g, form);
+		expect_rows(&g, KW_INCOMPLETE,
+			    "1 R a\n2 R " NOT_IN_DUMP "\n" NOT_IN_DUMP " " NOT_IN_DUMP " c\n4 R d\n",
+			    .columns = "tid,state,comm");
+		expect_error("2 of the tasks could not be read wholly (excluded when the dump was made)");
+		/* Not its first name, and no letter less: nothing. */
+		expect_rows(&g, KW_INCOMPLETE, "a\n" NOT_IN_DUMP "\n" NOT_IN_DUMP "\nd\n", .columns = "name");
+		kw_free(g.ctx);
+	}
+	g.ctx = NULL;
+}
+
 /* A missing page was answered with what the buffer held from the one before. */
 Test(query_run, a_missing_page_is_not_the_one_before)
 {
