@@ -143,7 +143,7 @@ static void cgroup(struct kw_row *row, const struct kw_value *in, struct kw_valu
 	static const char deleted[] = " (deleted)";
 	char text[MAX_PATH + sizeof(deleted)];
 
-	if (kw_pass_absent(in, 1, out))
+	if (kw_pass_absent(in, 1, out) || kw_pass_missing(&in[1], out))
 		return;
 	kw_cgroup_path(row, in[0].u, out);
 	if (out->type == KW_VAL_ABSENT || in[1].type == KW_VAL_ABSENT || in[1].u & KW_CSS_ONLINE)

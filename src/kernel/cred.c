@@ -106,7 +106,7 @@ static void groups(struct kw_row *row, const struct kw_value *in, struct kw_valu
 static void capabilities(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
 {
 	(void)row;
-	if (!kw_pass_absent(in, 1, out))
+	if (!kw_pass_absent(in, 1, out) && !kw_pass_missing(&in[1], out))
 		kw_set_uint(out, in[0].u | (in[1].type == KW_VAL_ABSENT ? 0 : in[1].u << 32));
 }
 

@@ -117,7 +117,10 @@ __attribute__((noinline)) static bool percpu_counters(struct kw_row *row, const 
 	for (size_t i = 0; i < nr; i++) {
 		int64_t count = in[i].i;
 
-		if (in[nr + i].type != KW_VAL_ABSENT && !add_percpu(row, in[nr + i].u, &count)) {
+		if (in[nr + i].type == KW_VAL_ABSENT) {
+			if (kw_pass_missing(&in[nr + i], out))
+				return false;
+		} else if (!add_percpu(row, in[nr + i].u, &count)) {
 			kw_set_absent(out, KW_ABSENT_UNMAPPED);
 			return false;
 		}
@@ -138,7 +141,7 @@ static inline bool counters(struct kw_row *row, const struct kw_value *in, struc
 
 	if (kw_pass_absent(in, nr, out))
 		return false;
-	if (in[nr].type != KW_VAL_ABSENT)
+	if (in[nr].type != KW_VAL_ABSENT || kw_is_missing(&in[nr]))
 		return percpu_counters(row, in, out, nr, ret);
 	for (size_t i = 0; i < nr; i++)
 		total += in[i].i > 0 ? in[i].u : 0;
@@ -255,7 +258,7 @@ static void core_dumping(struct kw_row *row, const struct kw_value *in, struct k
 static void untag_mask(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
 {
 	(void)row;
-	if (!kw_pass_absent(in, 1, out))
+	if (!kw_pass_absent(in, 1, out) && !kw_pass_missing(&in[1], out))
 		kw_set_uint(out, in[1].type == KW_VAL_ABSENT ? UINT64_MAX : in[1].u);
 }
 

@@ -197,7 +197,7 @@ static void exit_code(struct kw_row *row, const struct kw_value *in, struct kw_v
 {
 	bool whole = !row->is_thread && row->kernel->has_group_exit_code_in_stat;
 
-	if (kw_pass_absent(in, 1, out))
+	if (kw_pass_absent(in, 1, out) || (whole && kw_pass_missing(&in[1], out)))
 		return;
 	*out = in[0];
 	if (whole && in[1].type == KW_VAL_UINT && in[1].u & (SIGNAL_GROUP_EXIT | SIGNAL_STOP_STOPPED))
