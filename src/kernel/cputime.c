@@ -97,32 +97,6 @@ static void cpu_share(struct kw_row *row, const struct kw_value *in, struct kw_v
 				  .f = elapsed ? (double)(u + s) * 100 / (double)elapsed : 0 };
 }
 
-static void set_sum(struct kw_row *row, enum kw_sum which, struct kw_value *out)
-{
-	uint64_t sum;
-
-	if (kw_thread_sum(row, which, &sum, out))
-		kw_set_uint(out, sum);
-}
-
-static void minflt(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
-{
-	(void)in;
-	set_sum(row, KW_SUM_MINFLT, out);
-}
-
-static void majflt(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
-{
-	(void)in;
-	set_sum(row, KW_SUM_MAJFLT, out);
-}
-
-static void gtime(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
-{
-	(void)in;
-	set_sum(row, KW_SUM_GTIME, out);
-}
-
 #define PREV                                                                                    \
 	{                                                                                       \
 		"signal.prev_cputime.utime", "signal.prev_cputime.stime", "prev_cputime.utime", \
@@ -161,19 +135,19 @@ static const struct kw_field_def fields[] = {
 	    "page faults without input/output, all threads of a process",
 	    "min_flt of task_struct and signal_struct" },
 	  { "signal.min_flt" },
-	  minflt,
+	  NULL,
 	  KW_SUM(KW_SUM_MINFLT) },
 	{ { "majflt", "MAJFLT", "maj_flt,pagein", FAULTS,
 	    "page faults with input/output, all threads of a process",
 	    "maj_flt of task_struct and signal_struct" },
 	  { "signal.maj_flt" },
-	  majflt,
+	  NULL,
 	  KW_SUM(KW_SUM_MAJFLT) },
 	{ { "guest_time", "GTIME", "gtime", CPUTIME,
 	    "CPU time spent for virtual CPUs, all threads of a process; part of utime",
 	    "gtime of task_struct and signal_struct" },
 	  { "gtime" },
-	  gtime,
+	  NULL,
 	  KW_SUM(KW_SUM_GTIME) },
 	{ { "cutime", "CUTIME", "", CHILDREN, "CPU time in user mode of children that were waited for",
 	    "signal_struct.cutime" },

@@ -5,7 +5,8 @@
  * A field names the paths it needs, from the task_struct. Without compute() its value is that of the first path. With
  * it, compute() makes the value from those of the paths; paths that this kernel lacks come as absent (no such member),
  * and a field whose first path is lacking is not available. A path to a structure or an array comes as its bytes in place
- * (KW_VAL_BYTES), which are looked at once: live memory changes.
+ * (KW_VAL_BYTES), which are looked at once: live memory changes. A field that uses a sum over threads and has no compute() is
+ * that sum.
  *
  * Tables are added to the list in fields.c.
  */

@@ -3,56 +3,6 @@
 #include "kernel/field_table.h"
 #include "kernel/thread_sums.h"
 
-static void io_sum(struct kw_row *row, enum kw_sum which, struct kw_value *out)
-{
-	uint64_t sum;
-
-	if (kw_thread_sum(row, which, &sum, out))
-		kw_set_uint(out, sum);
-}
-
-static void rchar(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
-{
-	(void)in;
-	io_sum(row, KW_SUM_RCHAR, out);
-}
-
-static void wchar(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
-{
-	(void)in;
-	io_sum(row, KW_SUM_WCHAR, out);
-}
-
-static void syscr(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
-{
-	(void)in;
-	io_sum(row, KW_SUM_SYSCR, out);
-}
-
-static void syscw(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
-{
-	(void)in;
-	io_sum(row, KW_SUM_SYSCW, out);
-}
-
-static void read_bytes(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
-{
-	(void)in;
-	io_sum(row, KW_SUM_READ_BYTES, out);
-}
-
-static void write_bytes(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
-{
-	(void)in;
-	io_sum(row, KW_SUM_WRITE_BYTES, out);
-}
-
-static void cancelled_write_bytes(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
-{
-	(void)in;
-	io_sum(row, KW_SUM_CANCELLED, out);
-}
-
 #define BYTES KW_VAL_UINT, KW_UNIT_BYTES, KW_SHOW_KIB, KW_SCOPE_BOTH, KW_COST_THREADS
 #define COUNT KW_VAL_UINT, KW_UNIT_COUNT, KW_SHOW_PLAIN, KW_SCOPE_BOTH, KW_COST_THREADS
 
@@ -60,38 +10,38 @@ static const struct kw_field_def fields[] = {
 	{ { "rchar", "RCHAR", "", BYTES, "bytes read, by whatever means, all threads of a process",
 	    "task_io_accounting.rchar of task_struct and signal_struct" },
 	  { "ioac.rchar" },
-	  rchar,
+	  NULL,
 	  KW_SUM(KW_SUM_RCHAR) },
 	{ { "wchar", "WCHAR", "", BYTES, "bytes written, by whatever means, all threads of a process",
 	    "task_io_accounting.wchar of task_struct and signal_struct" },
 	  { "ioac.wchar" },
-	  wchar,
+	  NULL,
 	  KW_SUM(KW_SUM_WCHAR) },
 	{ { "syscr", "SYSCR", "", COUNT, "system calls that read, all threads of a process",
 	    "task_io_accounting.syscr of task_struct and signal_struct" },
 	  { "ioac.syscr" },
-	  syscr,
+	  NULL,
 	  KW_SUM(KW_SUM_SYSCR) },
 	{ { "syscw", "SYSCW", "", COUNT, "system calls that wrote, all threads of a process",
 	    "task_io_accounting.syscw of task_struct and signal_struct" },
 	  { "ioac.syscw" },
-	  syscw,
+	  NULL,
 	  KW_SUM(KW_SUM_SYSCW) },
 	{ { "read_bytes", "RBYTES", "", BYTES, "bytes fetched from storage, all threads of a process",
 	    "task_io_accounting.read_bytes of task_struct and signal_struct" },
 	  { "ioac.read_bytes" },
-	  read_bytes,
+	  NULL,
 	  KW_SUM(KW_SUM_READ_BYTES) },
 	{ { "write_bytes", "WBYTES", "", BYTES, "bytes sent to storage, all threads of a process",
 	    "task_io_accounting.write_bytes of task_struct and signal_struct" },
 	  { "ioac.write_bytes" },
-	  write_bytes,
+	  NULL,
 	  KW_SUM(KW_SUM_WRITE_BYTES) },
 	{ { "cancelled_write_bytes", "CWBYTES", "", BYTES,
 	    "bytes written and truncated before they reached storage, all threads of a process",
 	    "task_io_accounting.cancelled_write_bytes of task_struct and signal_struct" },
 	  { "ioac.cancelled_write_bytes" },
-	  cancelled_write_bytes,
+	  NULL,
 	  KW_SUM(KW_SUM_CANCELLED) },
 };
 

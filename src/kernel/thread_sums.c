@@ -250,3 +250,15 @@ bool kw_thread_sum(struct kw_row *row, enum kw_sum which, uint64_t *ret, struct 
 	*ret = s->sum[which];
 	return true;
 }
+
+void kw_thread_sums_put(struct kw_row *row, const struct kw_sum_place *places, size_t nr,
+			struct kw_value *values)
+{
+	for (const struct kw_sum_place *place = places; place < places + nr; place++) {
+		struct kw_value *out = &values[place->slot];
+		uint64_t sum;
+
+		if (kw_thread_sum(row, place->which, &sum, out))
+			kw_set_uint(out, sum);
+	}
+}

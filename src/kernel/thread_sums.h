@@ -52,4 +52,20 @@ void kw_thread_sums_next_row(struct kw_thread_sums *sums);
  */
 bool kw_thread_sum(struct kw_row *row, enum kw_sum which, uint64_t *ret, struct kw_value *out);
 
+/** A sum that is a value as it is. */
+struct kw_sum_place {
+	enum kw_sum which;
+	uint32_t slot; /* of its value */
+};
+
+/** Set the values that are sums. */
+void kw_thread_sums_put(struct kw_row *row, const struct kw_sum_place *places, size_t nr,
+			struct kw_value *values);
+
+/** Return the one sum that a field uses. */
+static inline enum kw_sum kw_sum_of(uint32_t uses)
+{
+	return (enum kw_sum)(__builtin_ctz(uses & KW_SUMS) - __builtin_ctz(KW_SUM(0)));
+}
+
 #endif

@@ -357,7 +357,7 @@ static bool is_plain(const kw_query *q)
 static bool is_flat(const kw_query *q)
 {
 	return q->is_plain && q->show.plan.flat && !q->show.computed.nr && !q->show.of_mm.nr &&
-	       !q->show.constants.nr && !q->show.makings.nr && !q->show.readings.nr;
+	       !q->show.sums.nr && !q->show.constants.nr && !q->show.makings.nr && !q->show.readings.nr;
 }
 
 static kw_status make_values(kw_query *q)

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "kernel/pid_ns_view.h"
-#include "kernel/thread_sums.h"
 #include "memory/view.h"
 #include "util/array.h"
 #include "util/error.h"
@@ -23,6 +22,7 @@ void kw_stage_deinit(struct kw_stage *stage)
 	kw_arena_free(&stage->scratch);
 	free(stage->computed.item);
 	free(stage->of_mm.item);
+	free(stage->sums.item);
 	free(stage->constants.item);
 	for (size_t i = 0; i < stage->readings.nr; i++)
 		free(stage->readings.item[i].values);
@@ -204,6 +204,15 @@ static kw_status add_computed(kw_ctx *ctx, const struct kw_root *root, struct kw
 	return kw_array_push(items, item) ? KW_OK : kw_fail_nomem(ctx);
 }
 
+/* Its inputs are added when all that is summed is known. */
+static kw_status add_sum(kw_ctx *ctx, struct kw_stage *stage, const struct kw_field_def *def, uint32_t out)
+{
+	struct kw_sum_place place = { kw_sum_of(def->uses), out };
+
+	stage->uses |= def->uses;
+	return kw_array_push(&stage->sums, place) ? KW_OK : kw_fail_nomem(ctx);
+}
+
 static kw_status find_reading(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
 			      const struct kw_field_group *group, uint32_t *ret)
 {
@@ -311,6 +320,8 @@ static kw_status add_field(kw_ctx *ctx, const struct kw_root *root, struct kw_st
 
 	if (binding->group && binding->group->read)
 		return add_reading(ctx, root, stage, binding, out);
+	if (binding->def && !binding->def->compute && binding->def->uses & KW_SUMS)
+		return add_sum(ctx, stage, binding->def, out);
 	if (binding->def && (binding->def->compute || binding->def->uses))
 		return add_computed(ctx, root, stage, slots, binding->def, out);
 	if (binding->def)
@@ -469,6 +480,7 @@ static void compute(struct kw_stage *stage, struct kw_row *row, struct kw_value 
 	row->sum_inputs = &values[stage->sums_slot];
 	row->sum_uses = stage->uses;
 	compute_fields(row, &stage->computed, values);
+	kw_thread_sums_put(row, stage->sums.item, stage->sums.nr, values);
 	if (stage->of_mm.nr)
 		compute_of_mm(row, &stage->of_mm, values);
 	if (__builtin_expect(!has_flags, 0)) {

@@ -9,6 +9,7 @@
 #define QUERY_STAGE_H
 
 #include "kernel/source.h"
+#include "kernel/thread_sums.h"
 #include "query/expr.h"
 
 /** What the rows of a query are. */
@@ -97,6 +98,10 @@ struct kw_stage {
 	} makings;
 	struct kw_arena scratch;	       /* texts of the expressions: until the next row */
 	struct kw_stage_items computed, of_mm; /* of_mm: absent for a kernel thread */
+	struct {
+		struct kw_sum_place *item;
+		size_t nr, cap;
+	} sums;
 	struct {
 		struct kw_constant *item;
 		size_t nr, cap;
