@@ -18,6 +18,7 @@
 #include "memory/memory.h"
 #include "memory/view.h"
 #include "type/types.h"
+#include "util/bytes.h"
 #include "util/error.h"
 
 #define MAX_SPAN 1024 /* struct timekeeper has some 300 bytes */
@@ -83,14 +84,6 @@ static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layo
 
 static const struct kw_subject subject = { sizeof(struct clock_layout), resolve };
 
-static uint64_t u64_at(const uint8_t *bytes, uint64_t offset)
-{
-	uint64_t value;
-
-	memcpy(&value, bytes + offset, sizeof(value));
-	return value;
-}
-
 static kw_status read_timekeeper(kw_ctx *ctx, const struct clock_layout *l, struct kw_clock *ret)
 {
 	uint64_t base, nsec, offs_boot, offs_real, mono;
@@ -103,11 +96,11 @@ static kw_status read_timekeeper(kw_ctx *ctx, const struct clock_layout *l, stru
 		at = kw_look(ctx, l->timekeeper + l->first, l->span, copy, &status);
 		if (!at)
 			return kw_fail(ctx, status, "the timekeeper can't be read: the time is not known");
-		base = u64_at(at, l->base - l->first);
-		nsec = u64_at(at, l->nsec - l->first);
-		shift = (uint32_t)u64_at(at, l->shift - l->first);
-		offs_boot = u64_at(at, l->offs_boot - l->first);
-		offs_real = u64_at(at, l->offs_real - l->first);
+		base = kw_load_u64(at + (l->base - l->first));
+		nsec = kw_load_u64(at + (l->nsec - l->first));
+		shift = (uint32_t)kw_load_u64(at + (l->shift - l->first));
+		offs_boot = kw_load_u64(at + (l->offs_boot - l->first));
+		offs_real = kw_load_u64(at + (l->offs_real - l->first));
 	} while (kw_look_failed(ctx, at, copy));
 	if (!base && !offs_boot && !offs_real)
 		return kw_fail(ctx, KW_FORMAT, "the timekeeper is all zeros: the time is not known");

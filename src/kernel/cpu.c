@@ -19,6 +19,7 @@
 
 #include "memory/memory.h"
 #include "memory/view.h"
+#include "util/bytes.h"
 #include "util/error.h"
 
 /* What is done once a pass stays out of what is done for each row. */
@@ -127,22 +128,6 @@ struct look {
 	uint8_t copy[KW_CPU_MAX_OBJECT];
 };
 
-static uint64_t u64_at(const uint8_t *object, uint64_t offset)
-{
-	uint64_t value;
-
-	memcpy(&value, object + offset, sizeof(value));
-	return value;
-}
-
-static uint32_t u32_at(const uint8_t *object, uint64_t offset)
-{
-	uint32_t value;
-
-	memcpy(&value, object + offset, sizeof(value));
-	return value;
-}
-
 static void prepare_look(struct look *look, struct kw_pin *pin, uint64_t addr, uint64_t size, uint64_t seq)
 {
 	look->pin = pin;
@@ -158,7 +143,7 @@ static kw_status begin_look(kw_ctx *ctx, struct look *look)
 
 	look->at = kw_look_pinned(ctx, look->pin, look->addr, look->size, look->copy, &status);
 	if (look->at && look->seq != KW_NO_ADDR)
-		look->before = u32_at(look->at, look->seq);
+		look->before = kw_load_u32(look->at + look->seq);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return status;
 }
@@ -189,7 +174,7 @@ static kw_status read_pinned(kw_ctx *ctx, struct kw_pin *pin, uint64_t addr, uin
 		at = kw_look_pinned(ctx, pin, addr, sizeof(copy), &copy, &status);
 		if (!at)
 			return status;
-		*ret = u32_at(at, 0);
+		*ret = kw_load_u32(at);
 	} while (kw_look_failed(ctx, at, &copy));
 	return KW_OK;
 }
@@ -226,10 +211,10 @@ struct period {
 static void take_period(const struct kw_cpu_layout *l, const uint8_t *cpustat, struct period *period)
 {
 	period->is_idle = cpustat[l->elapse];
-	period->since = u64_at(cpustat, l->elapse_since);
+	period->since = kw_load_u64(cpustat + l->elapse_since);
 	for (int i = 0; i < 2; i++)
-		period->steal[i] = l->elapse_steal == KW_NO_ADDR ? 0
-								 : u64_at(cpustat, l->elapse_steal + 8 * i);
+		period->steal[i] =
+			l->elapse_steal == KW_NO_ADDR ? 0 : kw_load_u64(cpustat + l->elapse_steal + 8 * i);
 }
 
 static void add_period(const struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
@@ -262,7 +247,7 @@ static kw_status take_counted(const struct kw_row *row, const struct kw_cpu_layo
 		if (status)
 			return status;
 		for (size_t i = 0; i < KW_NR_CPU_TIMES; i++)
-			kept->times[i] = u64_at(look.at, l->time[i]);
+			kept->times[i] = kw_load_u64(look.at + l->time[i]);
 		if (l->elapse != KW_NO_ADDR)
 			take_period(l, look.at, period);
 	} while (!end_look(row, &look));
@@ -289,10 +274,10 @@ static kw_status take_sleeptime(const struct kw_row *row, const struct kw_cpu_la
 
 		if (status)
 			return status;
-		sleeptime[0] = u64_at(look.at, l->idle_sleeptime);
-		sleeptime[1] = u64_at(look.at, l->iowait_sleeptime);
-		flags = u32_at(look.at, l->idle_active);
-		since = u64_at(look.at, l->idle_entrytime);
+		sleeptime[0] = kw_load_u64(look.at + l->idle_sleeptime);
+		sleeptime[1] = kw_load_u64(look.at + l->iowait_sleeptime);
+		flags = kw_load_u32(look.at + l->idle_active);
+		since = kw_load_u64(look.at + l->idle_entrytime);
 	} while (!end_look(row, &look));
 	if (flags & l->idle_active_mask)
 		sleeptime[has_waiters(row, l, cpu, kept)] += elapsed(row, since);
@@ -389,9 +374,9 @@ kw_status kw_cpu_rq(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw
 	at = kw_pass_number(ctx) ? kw_view_at_hand(ctx, rq + l->rq_first, l->rq_span) : NULL;
 	if (!at)
 		return copy_rq(ctx, l, rq, ret);
-	ret->nr_switches = u64_at(at, l->nr_switches - l->rq_first);
-	ret->nr_running = u32_at(at, l->nr_running - l->rq_first);
-	ret->nr_iowait = u32_at(at, l->nr_iowait - l->rq_first);
+	ret->nr_switches = kw_load_u64(at + (l->nr_switches - l->rq_first));
+	ret->nr_running = kw_load_u32(at + (l->nr_running - l->rq_first));
+	ret->nr_iowait = kw_load_u32(at + (l->nr_iowait - l->rq_first));
 	return kw_look_failed(ctx, at, NULL) ? copy_rq(ctx, l, rq, ret) : KW_OK;
 }
 
@@ -408,10 +393,10 @@ static kw_status add_kstat(kw_ctx *ctx, const struct kw_cpu_layout *l, uint64_t 
 	at = kw_look_pinned(ctx, pin, addr, l->kstat_size, copy, &status);
 	if (!at)
 		return status;
-	sums->irqs += u64_at(at, l->irqs_sum);
+	sums->irqs += kw_load_u64(at + l->irqs_sum);
 	at += l->softirqs;
 	for (uint32_t i = 0; i < l->nr_softirqs; i++)
-		sums->softirqs[i] += u32_at(at, 4 * i);
+		sums->softirqs[i] += kw_load_u32(at + 4 * i);
 	return KW_OK;
 }
 

@@ -15,6 +15,7 @@
 #include "memory/memory.h"
 #include "memory/view.h"
 #include "type/types.h"
+#include "util/bytes.h"
 #include "util/error.h"
 
 /* In the order of /proc/interrupts. */
@@ -228,14 +229,6 @@ static void fail(const struct kw_arch_irq_layout *l, struct kw_arch_irq_counts *
 		counts->summed_status = status;
 }
 
-static uint32_t u32_at(const uint8_t *bytes, uint64_t offset)
-{
-	uint32_t value;
-
-	memcpy(&value, bytes + offset, sizeof(value));
-	return value;
-}
-
 /* Add those in a CPU's irq_stat. */
 static void add_joint(kw_ctx *ctx, const struct kw_arch_irq_layout *l, uint64_t addr, struct kw_pin *pin,
 		      struct kw_arch_irq_counts *counts)
@@ -247,7 +240,7 @@ static void add_joint(kw_ctx *ctx, const struct kw_arch_irq_layout *l, uint64_t 
 					: NULL;
 
 	for (unsigned int i = 0; at && i < l->nr_joint; i++) {
-		uint32_t count = u32_at(at, l->joint[i].offset);
+		uint32_t count = kw_load_u32(at + l->joint[i].offset);
 
 		counts->count[l->joint[i].place] += count;
 		summed += l->joint[i].summed ? count : 0;

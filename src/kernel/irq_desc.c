@@ -12,6 +12,7 @@
 #include "memory/view.h"
 #include "type/types.h"
 #include "util/array.h"
+#include "util/bytes.h"
 #include "util/error.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -116,22 +117,6 @@ static kw_status count_on_all(kw_ctx *ctx, const struct kw_kernel *kernel, const
 	return status;
 }
 
-static uint64_t u64_at(const uint8_t *bytes, uint64_t offset)
-{
-	uint64_t value;
-
-	memcpy(&value, bytes + offset, sizeof(value));
-	return value;
-}
-
-static uint32_t u32_at(const uint8_t *bytes, uint64_t offset)
-{
-	uint32_t value;
-
-	memcpy(&value, bytes + offset, sizeof(value));
-	return value;
-}
-
 /* Per-CPU interrupts and NMIs have no total. */
 static bool has_total(const struct kw_irq_found *found)
 {
@@ -152,11 +137,11 @@ static bool look_at(kw_ctx *ctx, const struct kw_irq_layout *l, struct kw_irq_fo
 		at = kw_look_pinned(ctx, &found->pin, found->desc + l->first, l->span, copy, &status);
 		if (!at)
 			return false;
-		found->action = u64_at(at, l->action - l->first);
-		found->settings = u32_at(at, l->status - l->first);
-		found->internal = u32_at(at, l->istate - l->first);
-		found->total = l->tot_count_size == 8 ? u64_at(at, l->tot_count - l->first)
-						      : u32_at(at, l->tot_count - l->first);
+		found->action = kw_load_u64(at + (l->action - l->first));
+		found->settings = kw_load_u32(at + (l->status - l->first));
+		found->internal = kw_load_u32(at + (l->istate - l->first));
+		found->total = l->tot_count_size == 8 ? kw_load_u64(at + (l->tot_count - l->first))
+						      : kw_load_u32(at + (l->tot_count - l->first));
 	} while (kw_look_failed(ctx, at, copy));
 	found->is_read = true;
 	found->has_total = has_total(found);

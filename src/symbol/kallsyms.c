@@ -26,6 +26,7 @@
 
 #include "memory/memory.h"
 #include "symbol/set.h"
+#include "util/bytes.h"
 #include "util/error.h"
 
 #define TOKENS		256
@@ -56,14 +57,6 @@ uint32_t kallsyms_count(const struct kallsyms *kallsyms)
 enum kallsyms_form kallsyms_form(const struct kallsyms *kallsyms)
 {
 	return kallsyms->form;
-}
-
-static uint16_t load_u16(const uint8_t *p)
-{
-	uint16_t value;
-
-	memcpy(&value, p, sizeof(value));
-	return value;
 }
 
 static int32_t load_s32(const uint8_t *p)
@@ -116,7 +109,7 @@ static bool index_tokens(struct kallsyms *kallsyms)
 	size_t next = 0;
 
 	for (size_t i = 0; i < TOKENS; i++) {
-		size_t start = load_u16(kallsyms->bytes.token_index + 2 * i);
+		size_t start = kw_load_u16(kallsyms->bytes.token_index + 2 * i);
 		const char *text = kallsyms->token_text + start;
 
 		if (start != next || start >= kallsyms->bytes.token_table_len)
@@ -221,7 +214,7 @@ static kw_status open_bytes(kw_ctx *ctx, const struct kallsyms_tables *tables, s
 	/* The index follows the table, so that a few bytes too many are there. */
 	bytes->token_index = index;
 	bytes->token_table = (const uint8_t *)tokens;
-	bytes->token_table_len = (size_t)load_u16(index + 2 * (TOKENS - 1)) + 2 * TOKENS;
+	bytes->token_table_len = (size_t)kw_load_u16(index + 2 * (TOKENS - 1)) + 2 * TOKENS;
 	if (kw_read(ctx, tables->token_table, tokens, bytes->token_table_len) != KW_OK)
 		return kw_fail(ctx, KW_FAILED, "kallsyms: the token table can't be read");
 	status = get_bytes(ctx, tables->names, bytes->names_len, &copies[0], &bytes->names);

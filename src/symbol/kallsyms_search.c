@@ -18,6 +18,7 @@
 
 #include "memory/memory.h"
 #include "symbol/set.h"
+#include "util/bytes.h"
 #include "util/error.h"
 
 #define TOKENS	      256
@@ -38,22 +39,6 @@ struct piece {
 	size_t len;
 	uint64_t addr;
 };
-
-static uint32_t load_u32(const uint8_t *p)
-{
-	uint32_t value;
-
-	memcpy(&value, p, sizeof(value));
-	return value;
-}
-
-static uint16_t load_u16(const uint8_t *p)
-{
-	uint16_t value;
-
-	memcpy(&value, p, sizeof(value));
-	return value;
-}
 
 static size_t align_up(size_t n, size_t to)
 {
@@ -78,7 +63,7 @@ static bool index_fits(const uint8_t *bytes, size_t table, size_t index)
 	size_t at = table;
 
 	for (size_t i = 0; i < TOKENS; i++) {
-		if (load_u16(bytes + index + 2 * i) != at - table)
+		if (kw_load_u16(bytes + index + 2 * i) != at - table)
 			return false;
 		at = skip_strings(bytes, index, at, 1);
 		if (!at)
@@ -98,7 +83,7 @@ static bool find_tables(const struct piece *piece, size_t letter_a, struct kalls
 
 		if (index + INDEX_BYTES > limit)
 			return false;
-		back = load_u16(piece->bytes + index + 2 * 'a');
+		back = kw_load_u16(piece->bytes + index + 2 * 'a');
 		if (back > letter_a || !index_fits(piece->bytes, letter_a - back, index))
 			continue;
 		ret->token_table = piece->addr + letter_a - back;
@@ -178,9 +163,9 @@ static size_t count_markers(const struct piece *piece, size_t at)
 	const uint8_t *p = piece->bytes + at;
 	size_t max = (piece->len - at) / 4, nr = 1;
 
-	if (load_u32(p))
+	if (kw_load_u32(p))
 		return 0;
-	while (nr < max && is_step(load_u32(p + 4 * (nr - 1)), load_u32(p + 4 * nr)))
+	while (nr < max && is_step(kw_load_u32(p + 4 * (nr - 1)), kw_load_u32(p + 4 * nr)))
 		nr++;
 	return nr;
 }
@@ -193,7 +178,7 @@ static bool names_fit(const struct piece *piece, size_t names, uint32_t nr, size
 
 	for (uint32_t i = 0; i < nr; i++) {
 		if (i % MARKER_STEP == 0 &&
-		    load_u32(end + 4 * (size_t)(i / MARKER_STEP)) != (uint32_t)(p - start))
+		    kw_load_u32(end + 4 * (size_t)(i / MARKER_STEP)) != (uint32_t)(p - start))
 			return false;
 		p = kallsyms_entry(p, end, &len);
 		if (!p)
@@ -207,14 +192,14 @@ static bool names_fit(const struct piece *piece, size_t names, uint32_t nr, size
 static bool search_number(const struct piece *piece, size_t markers, size_t nr_markers,
 			  struct kallsyms_tables *ret)
 {
-	size_t last = load_u32(piece->bytes + markers + 4 * (nr_markers - 1));
+	size_t last = kw_load_u32(piece->bytes + markers + 4 * (nr_markers - 1));
 	size_t far = last + MARKER_STEP * MAX_PER_NAME + 16;
 
 	if (last + 8 > markers)
 		return false;
 	for (size_t at = (markers - last - 4) & ~(size_t)3, stop = markers > far ? markers - far : 4;
 	     at >= stop; at -= 4) {
-		uint32_t nr = load_u32(piece->bytes + at);
+		uint32_t nr = kw_load_u32(piece->bytes + at);
 		/* Padding to 8, which is zero, can't begin a name. */
 		size_t names = piece->bytes[at + 4] ? at + 4 : at + 8;
 

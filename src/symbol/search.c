@@ -14,6 +14,7 @@
 
 #include "memory/memory.h"
 #include "symbol/vmcoreinfo.h"
+#include "util/bytes.h"
 #include "util/error.h"
 
 #define PAGE_BYTES  4096
@@ -75,24 +76,16 @@ static bool follow_pointer(struct search *search, uint64_t paddr)
 	return kw_scan_phys(search->ctx, paddr, head, sizeof(head)) == KW_OK && try_page(search, paddr, head);
 }
 
-static uint64_t load_u64(const uint8_t *p)
-{
-	uint64_t value;
-
-	memcpy(&value, p, sizeof(value));
-	return value;
-}
-
 /* Follow the pointers from the second word on: the first is looked at with the piece before. */
 static bool follow_pointers(struct search *search, const uint8_t *words, size_t len, uint64_t direct_map)
 {
 	for (size_t i = len - 8; i; i -= 8) {
-		uint64_t paddr = load_u64(words + i) - direct_map;
+		uint64_t paddr = kw_load_u64(words + i) - direct_map;
 
 		if (__builtin_expect(paddr >= search->memory_end || paddr % PAGE_BYTES || !paddr, 1))
 			continue;
 		/* vmcoreinfo_size lies between vmcoreinfo_note and vmcoreinfo_data, from 5.10 to 7.3. */
-		if (search->strict && load_u64(words + i - 8) - 1 >= VMCOREINFO_PAGE)
+		if (search->strict && kw_load_u64(words + i - 8) - 1 >= VMCOREINFO_PAGE)
 			continue;
 		if (follow_pointer(search, paddr))
 			return true;

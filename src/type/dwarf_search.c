@@ -10,17 +10,10 @@
 #endif
 
 #include "util/array.h"
+#include "util/bytes.h"
 
 #define FILTER_BITS  16
 #define FILTER_BYTES ((1u << FILTER_BITS) / 8)
-
-static uint32_t load_u32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
 
 static uint32_t filter_bit(uint32_t offset)
 {
@@ -96,7 +89,7 @@ struct scan {
 static size_t scan_slowly(const struct scan *scan, size_t pos, size_t end)
 {
 	for (; pos < end; pos++) {
-		uint32_t v = load_u32(scan->data + pos);
+		uint32_t v = kw_load_u32(scan->data + pos);
 
 		if (v <= scan->needle->last && is_offset(scan->needle, v))
 			return pos;
@@ -132,7 +125,7 @@ static size_t scan_fast(const struct scan *scan, size_t *pos)
 		for (; low; low &= low - 1) {
 			unsigned int i = (unsigned int)__builtin_ctz(low);
 
-			if (is_offset(scan->needle, load_u32(at + i)))
+			if (is_offset(scan->needle, kw_load_u32(at + i)))
 				return *pos + i;
 		}
 	}
