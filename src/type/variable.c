@@ -34,25 +34,32 @@ static const struct kw_btf *find_variable(kw_ctx *ctx, struct kw_types *types, c
 	return dwarf ? kw_dwarf_find_variable(ctx, dwarf, name, linked_address(ctx, addr), ret_type) : NULL;
 }
 
+/* Give the type that was found, with the status of looking for it when none was. */
+static kw_status give_type(kw_ctx *ctx, const struct kw_btf *btf, uint32_t id, const struct kw_type **ret)
+{
+	const struct kw_type *type = btf ? kw_btf_type(ctx, btf, id) : NULL;
+
+	if (!type)
+		return ctx->status ? ctx->status : KW_NOTFOUND;
+	*ret = type;
+	return KW_OK;
+}
+
 kw_status kw_type_of_variable(kw_ctx *ctx, const char *name, uint64_t addr, const struct kw_type **ret)
 {
 	struct kw_types *types = kw_types_get(ctx);
-	const struct kw_type *type = NULL;
 	const struct kw_btf *btf;
-	uint32_t id;
+	kw_status status;
+	uint32_t id = 0;
 
 	if (!types)
 		return ctx->status;
 	kw_clear_error(ctx);
 	kw_pass_begin(ctx);
 	btf = find_variable(ctx, types, name, addr, &id);
-	if (btf)
-		type = kw_btf_type(ctx, btf, id);
+	status = give_type(ctx, btf, id, ret);
 	kw_pass_end(ctx);
-	if (!type)
-		return ctx->status ? ctx->status : KW_NOTFOUND;
-	*ret = type;
-	return KW_OK;
+	return status;
 }
 
 kw_status kw_type_of_module_variable(kw_ctx *ctx, const char *module, const char *name,
@@ -60,9 +67,9 @@ kw_status kw_type_of_module_variable(kw_ctx *ctx, const char *module, const char
 {
 	struct kw_types *types = kw_types_get(ctx);
 	struct kw_module_debug *modules = types ? kw_types_module_debug(ctx, types) : NULL;
-	const struct kw_type *type = NULL;
 	const struct kw_btf *btf = NULL;
-	uint32_t id;
+	kw_status status;
+	uint32_t id = 0;
 
 	if (!types)
 		return ctx->status;
@@ -70,13 +77,9 @@ kw_status kw_type_of_module_variable(kw_ctx *ctx, const char *module, const char
 	kw_pass_begin(ctx);
 	if (modules)
 		btf = kw_module_debug_variable(ctx, modules, module, name, &id);
-	if (btf)
-		type = kw_btf_type(ctx, btf, id);
+	status = give_type(ctx, btf, id, ret);
 	kw_pass_end(ctx);
-	if (!type)
-		return ctx->status ? ctx->status : KW_NOTFOUND;
-	*ret = type;
-	return KW_OK;
+	return status;
 }
 
 const char *kw_type_module_remark(kw_ctx *ctx, char *buf, size_t size)
