@@ -15,25 +15,32 @@ void kw_query_begin_row(kw_query *q, const struct kw_task_ref *ref)
 		kw_row_begin(&q->row, ref->task);
 }
 
+/* The batch is good from now on, unless the stage's objects could not be got for want of memory. */
+static bool begin_batch(kw_query *q, const struct kw_stage *stage, size_t nr, bool is_viewed,
+			kw_status status)
+{
+	struct batch *batch = &q->batch;
+
+	batch->stage = status ? NULL : stage;
+	batch->nr = nr;
+	batch->next = 0;
+	batch->is_viewed = is_viewed;
+	memset(batch->is_good, true, nr);
+	if (status)
+		q->failed = q->stop = true;
+	return !status;
+}
+
 void kw_batch_fetch(kw_query *q, struct kw_stage *stage, size_t nr)
 {
 	struct batch *batch = &q->batch;
 	uint64_t tasks[KW_PLAN_ROWS];
 	bool is_listed[KW_PLAN_ROWS], is_changed[KW_PLAN_ROWS];
 
-	batch->stage = NULL;
 	for (size_t i = 0; i < nr; i++)
 		tasks[i] = batch->refs[i].task;
-	if (kw_plan_fetch(q->ctx, &stage->plan, tasks, nr) != KW_OK) {
-		q->failed = q->stop = true;
-		return;
-	}
-	batch->stage = stage;
-	batch->nr = nr;
-	batch->next = 0;
-	batch->is_viewed = false;
-	memset(batch->is_good, true, nr);
-	if (!q->kernel->is_live)
+	if (!begin_batch(q, stage, nr, false, kw_plan_fetch(q->ctx, &stage->plan, tasks, nr)) ||
+	    !q->kernel->is_live)
 		return;
 	kw_tasks_are_listed(q->ctx, q->kernel, batch->refs, (unsigned int)nr, is_listed);
 	kw_plan_recheck(q->ctx, &stage->plan, nr, is_changed);
@@ -46,21 +53,12 @@ void kw_batch_view(kw_query *q, struct kw_stage *stage, const struct kw_task_ref
 	struct batch *batch = &q->batch;
 	uint64_t tasks[KW_PLAN_ROWS];
 
-	batch->stage = NULL;
 	for (size_t i = 0; i < nr; i++) {
 		batch->refs[i] = refs[i];
-		batch->is_good[i] = true;
 		tasks[i] = refs[i].task;
 	}
 	batch->faults = kw_fault_count(q->ctx);
-	if (kw_plan_view_objects(q->ctx, &stage->plan, tasks, nr) != KW_OK) {
-		q->failed = q->stop = true;
-		return;
-	}
-	batch->stage = stage;
-	batch->nr = nr;
-	batch->next = 0;
-	batch->is_viewed = true;
+	begin_batch(q, stage, nr, true, kw_plan_view_objects(q->ctx, &stage->plan, tasks, nr));
 }
 
 /* Whether what was taken of a row that was viewed is its task's own, and not a failed page's zeros. */

@@ -132,12 +132,12 @@ void kw_query_damage(struct kw_query *q, kw_status status);
 /** Return why the first of nr values that could not be read is not there; KW_OK when there is none. */
 kw_status kw_damage_among(const struct kw_value *values, size_t nr);
 
-/** Hand a row to the caller. */
+/** Hand a row to the caller, and stop with the last one that the limit allows. */
 static inline void kw_query_hand_out(kw_query *q, const struct kw_value *values,
 				     const struct kw_row_identity *id)
 {
 	q->counts.rows++;
-	if (!q->fn(values, id, q->arg))
+	if (!q->fn(values, id, q->arg) || (q->limit && q->counts.rows == q->limit))
 		q->stop = true;
 }
 

@@ -99,8 +99,6 @@ static bool take_row(uint64_t object, uint64_t index, uint32_t cpu, void *arg)
 		struct kw_row_identity id = identity(q, object, cpu);
 
 		kw_query_hand_out(q, q->slots.values, &id);
-		if (q->limit && q->counts.rows == q->limit)
-			q->stop = true;
 	}
 	return !q->stop;
 }
@@ -111,8 +109,6 @@ static void show_kept(kw_query *q)
 		const struct pending *p = &q->pending.item[i];
 		struct kw_row_identity id = identity(q, p->ref.task, (uint32_t)p->ref.pid);
 
-		if (q->limit && q->counts.rows == q->limit)
-			break;
 		kw_query_hand_out(q, &q->kept_values.item[p->order * q->columns.nr], &id);
 	}
 }

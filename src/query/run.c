@@ -265,8 +265,6 @@ static void take_row(kw_query *q, const struct kw_task_ref *ref)
 		struct kw_row_identity id = { .pid = q->leader_pid };
 
 		show_row(q, ref, &id, false);
-		if (q->limit && q->counts.rows == q->limit)
-			q->stop = true;
 	}
 	q->passed = false;
 }
@@ -373,8 +371,6 @@ static bool show_batch(kw_query *q, const struct kw_task_ref *refs, unsigned int
 		id.pid = id.tid = refs[i].pid;
 		id.address = refs[i].task;
 		kw_query_hand_out(q, values, &id);
-		if (q->limit && q->counts.rows == q->limit)
-			q->stop = true;
 	}
 	return true;
 }
@@ -411,8 +407,6 @@ static void show_viewed(kw_query *q, const struct kw_task_ref *refs, unsigned in
 		id.pid = id.tid = refs[i].pid;
 		id.address = refs[i].task;
 		kw_query_hand_out(q, values, &id);
-		if (q->limit && q->counts.rows == q->limit)
-			q->stop = true;
 	}
 }
 
@@ -501,8 +495,6 @@ static void show_pending(kw_query *q)
 		const struct pending *p = &q->pending.item[i];
 		struct kw_row_identity id;
 
-		if (q->limit && q->counts.rows == q->limit)
-			break;
 		if (i == q->ordered)
 			kw_query_order_rest(q);
 		id = (struct kw_row_identity){ .pid = p->pid,
