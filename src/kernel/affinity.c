@@ -26,16 +26,17 @@ struct kept_text {
 	uint64_t word[MAX_WORDS];
 };
 
+enum { CPUS_MASK, CPUS_LIST, MEMS_MASK, MEMS_LIST, NR_WRITINGS };
+
 /* One way to write one of the two masks, and what it gave. */
 struct writing {
 	struct kept_text kept[NR_KEPT];
 	unsigned int nr;
-	bool list;
+	uint32_t bits; /* that are shown; 0: not known */
 };
 
 struct masks {
-	uint32_t cpus_bits, mems_bits; /* that are shown; 0: not known */
-	struct writing cpus_mask, cpus_list, mems_mask, mems_list;
+	struct writing writing[NR_WRITINGS];
 	uint64_t run; /* whose texts they are, and those of earlier ones */
 };
 
@@ -51,7 +52,7 @@ static uint32_t capacity(kw_ctx *ctx, const struct kw_member *member)
  * /proc shows nr_cpu_ids bits of the first, MAX_NUMNODES of the second; since 7.3 nr_node_ids, which can't be seen in a
  * structure: the series of that release that made task_struct.real_fs is taken for it.
  */
-static void find_bits(kw_ctx *ctx, const struct kw_kernel *kernel, struct masks *m)
+static void find_bits(kw_ctx *ctx, const struct kw_kernel *kernel, uint32_t *cpus, uint32_t *mems)
 {
 	struct kw_member member;
 	uint64_t nodes;
@@ -59,13 +60,13 @@ static void find_bits(kw_ctx *ctx, const struct kw_kernel *kernel, struct masks 
 	if (kw_type_offset(ctx, "task_struct", "cpus_mask", &member) == KW_OK) {
 		uint32_t bits = capacity(ctx, &member);
 
-		m->cpus_bits = kernel->nr_cpus < bits ? kernel->nr_cpus : bits;
+		*cpus = kernel->nr_cpus < bits ? kernel->nr_cpus : bits;
 	}
 	if (kw_type_offset(ctx, "task_struct", "mems_allowed", &member) == KW_OK) {
-		m->mems_bits = capacity(ctx, &member);
+		*mems = capacity(ctx, &member);
 		if (kw_type_offset(ctx, "task_struct", "real_fs", &member) == KW_OK &&
-		    kw_symbol_value(ctx, "nr_node_ids", 4, &nodes) == KW_OK && nodes && nodes < m->mems_bits)
-			m->mems_bits = (uint32_t)nodes;
+		    kw_symbol_value(ctx, "nr_node_ids", 4, &nodes) == KW_OK && nodes && nodes < *mems)
+			*mems = (uint32_t)nodes;
 	}
 	kw_clear_error(ctx);
 }
@@ -73,11 +74,13 @@ static void find_bits(kw_ctx *ctx, const struct kw_kernel *kernel, struct masks 
 static void *make_masks(struct kw_row *row)
 {
 	struct masks *m = calloc(1, sizeof(*m));
+	uint32_t cpus = 0, mems = 0;
 
 	if (!m)
 		return NULL;
-	find_bits(row->ctx, row->kernel, m);
-	m->cpus_list.list = m->mems_list.list = true;
+	find_bits(row->ctx, row->kernel, &cpus, &mems);
+	m->writing[CPUS_MASK].bits = m->writing[CPUS_LIST].bits = cpus;
+	m->writing[MEMS_MASK].bits = m->writing[MEMS_LIST].bits = mems;
 	return m;
 }
 
@@ -92,22 +95,18 @@ static void free_masks(void *state)
 {
 	struct masks *m = state;
 
-	forget_texts(&m->cpus_mask);
-	forget_texts(&m->cpus_list);
-	forget_texts(&m->mems_mask);
-	forget_texts(&m->mems_list);
+	for (size_t i = 0; i < NR_WRITINGS; i++)
+		forget_texts(&m->writing[i]);
 	free(m);
 }
 
 /* Room is made between runs: the rows of one hold what is kept. */
 static void begin_run(struct masks *m, uint64_t run)
 {
-	struct writing *all[] = { &m->cpus_mask, &m->cpus_list, &m->mems_mask, &m->mems_list };
-
 	m->run = run;
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (all[i]->nr == NR_KEPT)
-			forget_texts(all[i]);
+	for (size_t i = 0; i < NR_WRITINGS; i++)
+		if (m->writing[i].nr == NR_KEPT)
+			forget_texts(&m->writing[i]);
 }
 
 static struct masks *get_masks(struct kw_row *row)
@@ -177,30 +176,32 @@ static void keep(struct writing *w, const struct kw_strbuf *sb, const uint64_t *
 }
 
 /* in[0] the mask */
-static void show(struct kw_row *row, struct writing *w, uint32_t bits, const struct kw_value *in,
-		 struct kw_value *out)
+static void show(struct kw_row *row, unsigned int which, const struct kw_value *in, struct kw_value *out)
 {
-	uint32_t nr = (bits + 63) / 64;
+	struct masks *m = get_masks(row);
+	struct writing *w = m ? &m->writing[which] : NULL;
+	uint32_t nr;
 	uint64_t word[MAX_WORDS];
 	const struct kw_text *text;
 	struct kw_strbuf sb = { 0 };
 
 	if (kw_pass_absent(in, 1, out))
 		return;
-	if (!bits || bits > in[0].len * 8) {
+	if (!w || !w->bits || w->bits > in[0].len * 8) {
 		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
 		return;
 	}
+	nr = (w->bits + 63) / 64;
 	memcpy(word, in[0].str, nr * sizeof(*word));
 	text = find_kept(w, word, nr);
 	if (text) {
 		kw_set_text(out, text);
 		return;
 	}
-	if (w->list)
-		write_list(&sb, word, bits);
+	if (which == CPUS_LIST || which == MEMS_LIST)
+		write_list(&sb, word, w->bits);
 	else
-		write_mask(&sb, word, bits);
+		write_mask(&sb, word, w->bits);
 	kw_row_put(row, out, sb.str, sb.len);
 	keep(w, &sb, word, nr);
 	kw_strbuf_free(&sb);
@@ -208,42 +209,22 @@ static void show(struct kw_row *row, struct writing *w, uint32_t bits, const str
 
 static void cpus_mask(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
 {
-	struct masks *m = get_masks(row);
-
-	if (m)
-		show(row, &m->cpus_mask, m->cpus_bits, in, out);
-	else
-		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
+	show(row, CPUS_MASK, in, out);
 }
 
 static void cpus_list(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
 {
-	struct masks *m = get_masks(row);
-
-	if (m)
-		show(row, &m->cpus_list, m->cpus_bits, in, out);
-	else
-		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
+	show(row, CPUS_LIST, in, out);
 }
 
 static void mems_mask(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
 {
-	struct masks *m = get_masks(row);
-
-	if (m)
-		show(row, &m->mems_mask, m->mems_bits, in, out);
-	else
-		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
+	show(row, MEMS_MASK, in, out);
 }
 
 static void mems_list(struct kw_row *row, const struct kw_value *in, struct kw_value *out)
 {
-	struct masks *m = get_masks(row);
-
-	if (m)
-		show(row, &m->mems_list, m->mems_bits, in, out);
-	else
-		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
+	show(row, MEMS_LIST, in, out);
 }
 
 #define STRING KW_VAL_STRING, KW_UNIT_NONE, KW_SHOW_PLAIN, KW_SCOPE_BOTH, KW_COST_OBJECT
