@@ -73,9 +73,16 @@ static char *give_prompt(EditLine *edit)
 	return (char *)reader->prompt;
 }
 
+static bool is_interrupted(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 && sigismember(&pending, SIGINT) == 1;
+}
+
 /*
  * Wait for a key. Ctrl-C ends that, whenever it comes: it is let in nowhere else, so that one typed while words are
- * completed is not lost.
+ * completed is not lost. It comes before the keys that were typed behind it, which ppoll() alone would take first.
  */
 static int get_key(EditLine *edit, wchar_t *ret)
 {
@@ -88,6 +95,8 @@ static int get_key(EditLine *edit, wchar_t *ret)
 	while (len == (size_t)-2) {
 		ssize_t got = ppoll(&input, 1, NULL, &reader->waiting);
 
+		if (got > 0 && is_interrupted())
+			got = ppoll(NULL, 0, NULL, &reader->waiting);
 		if (got > 0)
 			got = read(STDIN_FILENO, &byte, 1);
 		if (got <= 0)
