@@ -223,7 +223,7 @@ static bool is_online(kw_ctx *ctx, const struct cgroups_layout *l, uint64_t css)
 	       flags & KW_CSS_ONLINE;
 }
 
-static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_rows take,
 		      void *arg)
 {
 	const struct cgroups_layout *l = layout;
@@ -239,7 +239,7 @@ static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *l
 	for (uint32_t nr = 0; !status && !end; nr++) {
 		if (nr == MAX_GROUPS)
 			return KW_FORMAT;
-		if (is_online(ctx, l, place.css) && !take(place.css - l->self, 0, 0, arg))
+		if (is_online(ctx, l, place.css) && !kw_take_row(take, place.css - l->self, 0, 0, arg))
 			return KW_OK;
 		status = step(ctx, l, &place, &end);
 	}

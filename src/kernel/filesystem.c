@@ -52,7 +52,7 @@ static const struct kw_subject subject = { sizeof(struct filesystem_layout), res
 static const struct kw_field_table table = { fields, COUNT(fields) };
 static const struct kw_field_group groups[] = { { .table = &table } };
 
-static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_rows take,
 		      void *arg)
 {
 	const struct filesystem_layout *l = layout;
@@ -68,7 +68,7 @@ static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *l
 
 		if (i == MAX_FILESYSTEMS)
 			return KW_FORMAT;
-		if (!take(object, i, 0, arg))
+		if (!kw_take_row(take, object, i, 0, arg))
 			return KW_OK;
 		status = kw_read_u64(ctx, object + l->next, &at);
 	}

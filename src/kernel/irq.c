@@ -71,13 +71,18 @@ static void set_count(struct kw_value *out, kw_status status, uint64_t count)
 
 static const struct kw_field_def id_fields[] = { IRQ_FIELD };
 
+static void set_number(uint64_t index, struct kw_value *out)
+{
+	if (index & ARCH)
+		kw_set_absent(out, KW_ABSENT_NOT_APPLICABLE);
+	else
+		kw_set_uint(out, index);
+}
+
 static void read_id(struct kw_row *row, const void *layout, struct kw_value *values)
 {
 	(void)layout;
-	if (row->index & ARCH)
-		kw_set_absent(&values[0], KW_ABSENT_NOT_APPLICABLE);
-	else
-		kw_set_uint(&values[0], row->index);
+	set_number(row->index, &values[0]);
 }
 
 #define LABEL_FIELD                                                                     \
@@ -87,15 +92,19 @@ static void read_id(struct kw_row *row, const void *layout, struct kw_value *val
 
 static const struct kw_field_def label_fields[] = { LABEL_FIELD };
 
-static void read_label(struct kw_row *row, const void *layout, struct kw_value *values)
+static void set_label(struct kw_row *row, const struct irq_layout *l, uint64_t index, struct kw_value *out)
 {
-	const struct irq_layout *l = layout;
 	char number[24];
 
-	if (row->index & ARCH)
-		kw_set_string(&values[0], l->arch->irq[row->index & ~ARCH].label);
+	if (index & ARCH)
+		kw_set_string(out, l->arch->irq[index & ~ARCH].label);
 	else
-		kw_row_put(row, &values[0], number, kw_format_int(number, row->index));
+		kw_row_put(row, out, number, kw_format_int(number, (int64_t)index));
+}
+
+static void read_label(struct kw_row *row, const void *layout, struct kw_value *values)
+{
+	set_label(row, layout, row->index, &values[0]);
 }
 
 /* Rows of the source irqs: the number, what stands in its place, and the count. */
@@ -109,32 +118,38 @@ static const struct kw_field_def irq_fields[] = {
 				    "irq_desc.tot_count, kstat_irqs; irq_stat"),
 };
 
-static kw_status count_arch(const struct kw_row *row, const struct irq_layout *l, uint64_t *ret)
+static kw_status set_count_of(const struct kw_row *row, const struct irq_layout *l,
+			      const struct kw_found_row *found, const struct kw_arch_irq_counts *arch,
+			      struct kw_value *out)
 {
-	const struct kw_arch_irq_counts *counts = kw_arch_irq_counts(row->ctx, row->kernel, l->arch);
+	unsigned int place = found->index & ~ARCH;
+	uint64_t count = 0;
+	kw_status status;
 
-	if (!counts)
-		return KW_NOMEM;
-	*ret = counts->count[row->index & ~ARCH];
-	return counts->status[row->index & ~ARCH];
+	if (!(found->index & ARCH))
+		status = kw_irq_desc_count(row->ctx, row->kernel, l->desc, found->object, found->cpu, &count);
+	else if (!(status = arch ? arch->status[place] : KW_NOMEM))
+		count = arch->count[place];
+	set_count(out, status, count);
+	return status;
 }
 
-static void read_irq(struct kw_row *row, const void *layout, struct kw_value *values)
+static bool read_irqs(struct kw_row *row, const void *layout, const struct kw_rows *rows)
 {
 	const struct irq_layout *l = layout;
-	uint64_t count = 0;
-	kw_status status = KW_OK;
+	struct kw_value *irq = rows->column[IRQ], *label = rows->column[LABEL],
+			*count = rows->column[IRQ_COUNT];
+	const struct kw_arch_irq_counts *arch = count ? kw_arch_irq_counts(row->ctx, row->kernel, l->arch)
+						      : NULL;
+	bool failed = false;
 
-	read_id(row, layout, &values[IRQ]);
-	if (kw_row_wants(row, LABEL))
-		read_label(row, layout, &values[LABEL]);
-	if (!kw_row_wants(row, IRQ_COUNT))
-		return;
-	if (row->index & ARCH)
-		status = count_arch(row, l, &count);
-	else
-		status = kw_irq_desc_count(row->ctx, row->kernel, l->desc, row->task, row->cpu, &count);
-	set_count(&values[IRQ_COUNT], status, count);
+	for (size_t i = 0; irq && i < rows->nr; i++, irq += rows->stride)
+		set_number(rows->found[i].index, irq);
+	for (size_t i = 0; label && i < rows->nr; i++, label += rows->stride)
+		set_label(row, l, rows->found[i].index, label);
+	for (size_t i = 0; count && i < rows->nr; i++, count += rows->stride)
+		failed |= set_count_of(row, l, &rows->found[i], arch, count);
+	return failed;
 }
 
 enum { NAME, CHIP, HWIRQ, TRIGGER, HIDDEN };
@@ -228,7 +243,8 @@ static void read_about(struct kw_row *row, const void *layout, struct kw_value *
 	if (row->index & ARCH) {
 		kw_set_all_absent(values, COUNT(about_fields), KW_ABSENT_NOT_APPLICABLE);
 		kw_set_string(&values[NAME], l->arch->irq[row->index & ~ARCH].text);
-		kw_set_bool(&values[HIDDEN], !kw_arch_irq_is_shown(row->ctx, l->arch, row->index & ~ARCH));
+		kw_set_bool(&values[HIDDEN],
+			    !(kw_arch_irqs_shown(row->ctx, l->arch) >> (row->index & ~ARCH) & 1));
 		return;
 	}
 	if (kw_row_wants(row, NAME))
@@ -279,7 +295,7 @@ TABLE(about);
 TABLE(cpu_count);
 
 static const struct kw_field_group irq_groups[] = {
-	{ .table = &irq_table, .subject = &irq_subject, .read = read_irq },
+	{ .table = &irq_table, .subject = &irq_subject, .read_rows = read_irqs },
 	{ .table = &about_table, .subject = &irq_subject, .read = read_about },
 };
 
@@ -292,60 +308,65 @@ static const struct kw_field_group irq_cpu_groups[] = {
 
 /* Walking */
 
-struct irq_walk {
-	kw_ctx *ctx;
-	const struct kw_kernel *kernel;
-	const struct irq_layout *layout;
-	kw_take_row take;
-	void *arg;
-	bool per_cpu, stopped;
-};
-
-/* Hand out a row, or one for each online CPU. */
-static bool take_irq(struct irq_walk *w, uint64_t desc, uint32_t index, uint32_t place)
+static void list_arch(kw_ctx *ctx, const struct irq_layout *l, struct kw_row_list *list)
 {
-	bool global;
+	uint64_t shown = kw_arch_irqs_shown(ctx, l->arch);
 
-	if (!w->per_cpu)
-		return !(w->stopped = !w->take(desc, index, place, w->arg));
-	global = index & ARCH && w->layout->arch->irq[index & ~ARCH].global;
-	for (unsigned int cpu = 0; !global && !w->stopped && cpu < w->kernel->nr_cpus; cpu++)
-		if (kw_cpu_is_possible(w->kernel, cpu) &&
-		    kw_cpu_is_online(w->ctx, w->kernel, w->layout->cpu, cpu))
-			w->stopped = !w->take(desc, index, cpu, w->arg);
-	return !w->stopped;
+	for (unsigned int i = 0; !list->stopped && i < l->arch->nr; i++)
+		if (shown >> i & 1)
+			kw_row_list_add(list, 0, ARCH | i, 0);
 }
 
-static bool take_desc(uint64_t desc, uint32_t irq, uint32_t place, void *arg)
+static kw_status walk_irqs(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_rows take,
+			   void *arg)
 {
-	return take_irq(arg, desc, irq, place);
-}
+	const struct irq_layout *l = layout;
+	struct kw_row_list list;
+	kw_status status;
 
-static kw_status walk(struct irq_walk *w)
-{
-	const struct irq_layout *l = w->layout;
-	kw_status status = kw_irq_desc_each(w->ctx, w->kernel, l->desc, take_desc, w);
-
+	kw_row_list_begin(&list, take, arg);
+	status = kw_irq_desc_list(ctx, kernel, l->desc, &list);
 	if (status == KW_NOTFOUND)
 		return status;
-	for (unsigned int i = 0; !w->stopped && i < l->arch->nr; i++)
-		if (kw_arch_irq_is_shown(w->ctx, l->arch, i))
-			take_irq(w, 0, ARCH | i, 0);
+	list_arch(ctx, l, &list);
+	kw_row_list_flush(&list);
 	return status;
 }
 
-static kw_status walk_irqs(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
-			   void *arg)
+struct on_cpus {
+	kw_ctx *ctx;
+	const struct kw_kernel *kernel;
+	const struct irq_layout *layout;
+	struct kw_row_list list;
+};
+
+/* A row for each online CPU; one that all of them count together has none. */
+static bool take_on_cpus(const struct kw_found_row *found, size_t nr, void *arg)
 {
-	return walk(&(struct irq_walk){
-		.ctx = ctx, .kernel = kernel, .layout = layout, .take = take, .arg = arg });
+	struct on_cpus *on = arg;
+
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t index = found[i].index;
+		bool global = index & ARCH && on->layout->arch->irq[index & ~ARCH].global;
+
+		for (unsigned int cpu = 0; !global && !on->list.stopped && cpu < on->kernel->nr_cpus; cpu++)
+			if (kw_cpu_is_possible(on->kernel, cpu) &&
+			    kw_cpu_is_online(on->ctx, on->kernel, on->layout->cpu, cpu))
+				kw_row_list_add(&on->list, found[i].object, index, cpu);
+	}
+	return !on->list.stopped;
 }
 
 static kw_status walk_irq_cpus(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout,
-			       kw_take_row take, void *arg)
+			       kw_take_rows take, void *arg)
 {
-	return walk(&(struct irq_walk){
-		.ctx = ctx, .kernel = kernel, .layout = layout, .take = take, .arg = arg, .per_cpu = true });
+	struct on_cpus on = { .ctx = ctx, .kernel = kernel, .layout = layout };
+	kw_status status;
+
+	kw_row_list_begin(&on.list, take, arg);
+	status = walk_irqs(ctx, kernel, layout, take_on_cpus, &on);
+	kw_row_list_flush(&on.list);
+	return status;
 }
 
 const struct kw_source_def kw_irq_source = {

@@ -11,7 +11,7 @@
 #include "kernel/source.h"
 #include "memory/view.h"
 
-#define KW_MAX_ARCH_IRQS 64
+#define KW_MAX_ARCH_IRQS 64  /* bits of a word */
 #define KW_MAX_IRQ_STAT	 512 /* bytes of irq_cpustat_t, which has 128 */
 
 /** One of the interrupts that the architecture counts. */
@@ -22,7 +22,6 @@ struct kw_arch_irq {
 	uint64_t offset; /* of the 32-bit counter in it */
 	bool global;	 /* one counter for all CPUs */
 	bool summed;	 /* part of the total in /proc/stat */
-	bool shown;	 /* in /proc/interrupts */
 };
 
 struct kw_arch_irq_layout {
@@ -30,7 +29,8 @@ struct kw_arch_irq_layout {
 	unsigned int nr;
 	uint64_t irq_stat; /* per-CPU */
 	uint32_t irq_stat_size;
-	uint64_t shown; /* bitmap of those that are shown, or KW_NO_ADDR: see kw_arch_irq.shown */
+	uint64_t shown; /* address of the bitmap of those that are shown, or KW_NO_ADDR: known_shown is it */
+	uint64_t known_shown;
 	/* those in irq_stat, and those that have a variable of their own */
 	unsigned int nr_joint, nr_own;
 	struct {
@@ -43,14 +43,14 @@ struct kw_arch_irq_layout {
 
 extern const struct kw_subject kw_arch_irq_subject;
 
-/** Tell whether /proc/interrupts shows it. */
-static inline bool kw_arch_irq_is_shown(kw_ctx *ctx, const struct kw_arch_irq_layout *l, unsigned int i)
+/** Tell which of them /proc/interrupts shows: a bitmap. */
+static inline uint64_t kw_arch_irqs_shown(kw_ctx *ctx, const struct kw_arch_irq_layout *l)
 {
 	uint64_t word;
 
 	if (l->shown == KW_NO_ADDR)
-		return l->irq[i].shown;
-	return kw_read_near_u64(ctx, l->shown + i / 64 * 8, &word) != KW_OK || word >> (i % 64) & 1;
+		return l->known_shown;
+	return kw_read_near_u64(ctx, l->shown, &word) == KW_OK ? word : UINT64_MAX;
 }
 
 /** Read a counter on a CPU (any for a global one). A read's state, KW_NOTFOUND for an impossible CPU. */

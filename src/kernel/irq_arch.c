@@ -101,8 +101,8 @@ static void take_members(kw_ctx *ctx, const struct kw_symbol_query *q, struct kw
 			.offset = offset,
 			.global = global,
 			.summed = members[i].summed && (shown || !members[i].callback),
-			.shown = shown,
 		};
+		l->known_shown |= (uint64_t)shown << l->nr;
 		strcpy(l->irq[l->nr].label, members[i].label);
 		strcpy(l->irq[l->nr].text, members[i].text);
 		l->nr++;
@@ -137,6 +137,7 @@ static void take_array(kw_ctx *ctx, const struct kw_symbol_query *q, const struc
 	    counts->bit_offset / 8 + 4ULL * nr > l->irq_stat_size)
 		return;
 	l->shown = q[SHOWN].addr;
+	l->known_shown = UINT64_MAX;
 	for (uint32_t i = 0; i < nr; i++) {
 		struct kw_arch_irq *irq = &l->irq[i];
 		uint64_t entry = q[INFO].addr + i * info->size;
@@ -145,7 +146,6 @@ static void take_array(kw_ctx *ctx, const struct kw_symbol_query *q, const struc
 			.symbol = q[IRQ_STAT].addr,
 			.offset = counts->bit_offset / 8 + 4ULL * i,
 			.summed = true,
-			.shown = true,
 		};
 		read_text(ctx, entry + symbol, irq->label, sizeof(irq->label));
 		read_text(ctx, entry + text, irq->text, sizeof(irq->text));

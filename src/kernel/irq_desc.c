@@ -41,6 +41,10 @@ static void find_span(struct kw_irq_layout *l)
 		end = needed[i].offset + needed[i].size > end ? needed[i].offset + needed[i].size : end;
 	}
 	l->span = end - l->first <= MAX_SPAN ? end - l->first : 0;
+	l->action_at = l->action - l->first;
+	l->status_at = l->status - l->first;
+	l->istate_at = l->istate - l->first;
+	l->total_at = l->tot_count - l->first;
 }
 
 static void resolve_offsets(kw_ctx *ctx, struct kw_irq_layout *l)
@@ -118,34 +122,27 @@ static kw_status count_on_all(kw_ctx *ctx, const struct kw_kernel *kernel, const
 }
 
 /* Per-CPU interrupts and NMIs have no total. */
-static bool has_total(const struct kw_irq_found *found)
+static inline bool counts_total(uint32_t settings, uint32_t internal)
 {
-	return !(found->settings & (IRQ_PER_CPU | IRQ_PER_CPU_DEVID)) && !(found->internal & IRQS_NMI);
+	return !(settings & (IRQ_PER_CPU | IRQ_PER_CPU_DEVID)) && !(internal & IRQS_NMI);
 }
 
-/* False where it can't be read, or this kernel lacks one of the members. */
-static bool look_at(kw_ctx *ctx, const struct kw_irq_layout *l, struct kw_irq_found *found)
+/* One that can't be read is shown: that is to be seen. What is found counts when no page has failed meanwhile. */
+static inline void look_at(kw_ctx *ctx, const struct kw_irq_layout *l, struct kw_irq_found *found)
 {
 	uint8_t copy[MAX_SPAN];
-	const uint8_t *at;
 	kw_status status;
+	const uint8_t *at =
+		l->span ? kw_look_pinned(ctx, &found->pin, found->desc + l->first, l->span, copy, &status)
+			: NULL;
 
-	found->is_read = found->has_total = false;
-	if (!l->span)
-		return false;
-	do {
-		at = kw_look_pinned(ctx, &found->pin, found->desc + l->first, l->span, copy, &status);
-		if (!at)
-			return false;
-		found->action = kw_load_u64(at + (l->action - l->first));
-		found->settings = kw_load_u32(at + (l->status - l->first));
-		found->internal = kw_load_u32(at + (l->istate - l->first));
-		found->total = l->tot_count_size == 8 ? kw_load_u64(at + (l->tot_count - l->first))
-						      : kw_load_u32(at + (l->tot_count - l->first));
-	} while (kw_look_failed(ctx, at, copy));
-	found->is_read = true;
-	found->has_total = has_total(found);
-	return true;
+	found->is_used = true;
+	found->has_total = false;
+	if (!at)
+		return;
+	found->is_used = kw_load_u64(at + l->action_at);
+	found->has_total = counts_total(kw_load_u32(at + l->status_at), kw_load_u32(at + l->istate_at));
+	found->total = l->tot_count_size == 8 ? kw_load_u64(at + l->total_at) : kw_load_u32(at + l->total_at);
 }
 
 /* Finding */
@@ -223,38 +220,47 @@ static kw_status find_all(kw_ctx *ctx, const struct kw_kernel *kernel, const str
 	return irqs->failed ? kw_fail_nomem(ctx) : status;
 }
 
-static bool is_used(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
-		    struct kw_irq_found *found)
+static void look_at_all(kw_ctx *ctx, const struct kw_irq_layout *l, struct kw_irqs_found *found)
+{
+	uint64_t faults;
+
+	do {
+		faults = kw_faults_now(ctx);
+		for (size_t i = 0; i < found->nr; i++)
+			look_at(ctx, l, &found->item[i]);
+	} while (kw_faults_since(ctx, faults));
+	found->pass = kw_pass_number(ctx);
+}
+
+static bool has_come(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
+		     const struct kw_irq_found *found)
 {
 	uint64_t count;
 
-	if (!look_at(ctx, l, found) || found->action)
-		return true;
 	if (found->has_total)
 		return found->total;
 	return count_on_all(ctx, kernel, l, found->desc, &count) != KW_OK || count;
 }
 
-static kw_status visit(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
-		       struct irqs *irqs, kw_irq_desc_fn fn, void *arg)
+static kw_status list_all(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
+			  struct irqs *irqs, struct kw_row_list *list)
 {
 	kw_status status = kw_tree_watch_same(ctx, &irqs->watch) ? KW_OK : find_all(ctx, kernel, l, irqs);
-	bool go_on = true;
 
-	irqs->found.pass = kw_pass_number(ctx);
+	look_at_all(ctx, l, &irqs->found);
 	irqs->is_busy = true;
-	for (size_t i = 0; go_on && i < irqs->found.nr; i++) {
-		struct kw_irq_found *found = &irqs->found.item[i];
+	for (size_t i = 0; !list->stopped && i < irqs->found.nr; i++) {
+		const struct kw_irq_found *found = &irqs->found.item[i];
 
-		if (is_used(ctx, kernel, l, found))
-			go_on = fn(found->desc, found->irq, (uint32_t)i, arg);
+		if (found->is_used || has_come(ctx, kernel, l, found))
+			kw_row_list_add(list, found->desc, found->irq, (uint32_t)i);
 	}
 	irqs->is_busy = false;
 	return status;
 }
 
-kw_status kw_irq_desc_each(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
-			   kw_irq_desc_fn fn, void *arg)
+kw_status kw_irq_desc_list(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
+			   struct kw_row_list *list)
 {
 	struct irqs *kept = kw_context_keep(ctx, kernel, KW_CONTEXT_IRQS, make_irqs, free_irqs);
 	struct irqs own = { 0 };
@@ -265,7 +271,7 @@ kw_status kw_irq_desc_each(kw_ctx *ctx, const struct kw_kernel *kernel, const st
 	if (!kept)
 		return KW_NOMEM;
 	/* Whoever is handed a row may ask for rows. */
-	status = visit(ctx, kernel, l, kept->is_busy ? &own : kept, fn, arg);
+	status = list_all(ctx, kernel, l, kept->is_busy ? &own : kept, list);
 	deinit_irqs(&own);
 	return status;
 }
@@ -274,8 +280,10 @@ kw_status kw_irq_desc_count_again(kw_ctx *ctx, const struct kw_kernel *kernel, c
 				  uint64_t desc, uint64_t *ret)
 {
 	struct kw_irq_found found = { .desc = desc };
+	struct kw_irqs_found one = { .item = &found, .nr = 1 };
 
-	if (!look_at(ctx, l, &found) || !found.has_total)
+	look_at_all(ctx, l, &one);
+	if (!found.has_total)
 		return count_on_all(ctx, kernel, l, desc, ret);
 	*ret = found.total;
 	return KW_OK;

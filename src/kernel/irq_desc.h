@@ -26,34 +26,29 @@ struct kw_irq_layout {
 	uint64_t tot_count_size;
 	/* bytes of it that hold what counting looks at; span 0: not all members are there */
 	uint64_t first, span;
+	uint64_t action_at, status_at, istate_at, total_at; /* in these bytes */
 };
 
 extern const struct kw_subject kw_irq_desc_subject;
 
 /**
- * Called with each descriptor.
- *
- * @param place  for kw_irq_desc_count()
- */
-typedef bool (*kw_irq_desc_fn)(uint64_t desc, uint32_t irq, uint32_t place, void *arg);
-
-/**
- * Visit the descriptors of interrupts that have a handler or have come, in the order of their numbers.
+ * List the descriptors of interrupts that have a handler or have come, in the order of their numbers: `index` is the
+ * number, `cpu` the place for kw_irq_desc_count().
  *
  * @return KW_OK; KW_NOTFOUND when this kernel has no such tree; a read's state or KW_FORMAT for the first damage: all
- *         else was visited. No message
+ *         else was listed. No message
  */
-kw_status kw_irq_desc_each(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
-			   kw_irq_desc_fn fn, void *arg);
+kw_status kw_irq_desc_list(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
+			   struct kw_row_list *list);
 
 /** What a context keeps of a descriptor, and what was there when it was last visited. */
 struct kw_irq_found {
 	uint64_t desc;
 	struct kw_pin pin;
 	uint32_t irq;
-	bool is_read, has_total; /* is_read: what follows */
-	uint32_t settings, internal;
-	uint64_t action, total;
+	bool is_used; /* it has a handler, or could not be read */
+	bool has_total;
+	uint64_t total;
 };
 
 /** All that were found. */

@@ -225,7 +225,7 @@ static const struct kw_field_group groups[] = {
 
 struct module_walk {
 	const struct module_layout *layout;
-	kw_take_row take;
+	kw_take_rows take;
 	void *arg;
 };
 
@@ -238,10 +238,10 @@ static bool take_module(kw_ctx *ctx, uint64_t module, void *arg)
 	if (w->layout->state != KW_NO_ADDR && kw_read_u32(ctx, module + w->layout->state, &now) == KW_OK &&
 	    now == UNFORMED)
 		return true;
-	return w->take(module, 0, 0, w->arg);
+	return kw_take_row(w->take, module, 0, 0, w->arg);
 }
 
-static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_rows take,
 		      void *arg)
 {
 	struct module_walk w = { layout, take, arg };

@@ -300,7 +300,7 @@ struct mount_walk {
 	kw_ctx *ctx;
 	const struct mount_layout *layout;
 	struct place root;
-	kw_take_row take;
+	kw_take_rows take;
 	void *arg;
 };
 
@@ -313,7 +313,7 @@ static bool take_mount(kw_ctx *ctx, uint64_t mount, void *arg)
 
 	if (find_path(ctx, w->layout, &w->root, mount, text, sizeof(text), &at) == KW_NOTFOUND)
 		return true;
-	return w->take(mount, 0, 0, w->arg);
+	return kw_take_row(w->take, mount, 0, 0, w->arg);
 }
 
 /* In the order of the tree, which is that of the mounts' numbers. */
@@ -342,7 +342,7 @@ static kw_status walk_tree(struct mount_walk *w, uint64_t ns)
 	return status;
 }
 
-static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_rows take,
 		      void *arg)
 {
 	struct mount_walk w = { .ctx = ctx, .layout = layout, .take = take, .arg = arg };

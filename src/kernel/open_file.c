@@ -58,21 +58,21 @@ static kw_status find_table(kw_ctx *ctx, const struct file_layout *l, uint64_t t
 }
 
 /* The files whose numbers are the bits of a word, which begins at number `first`. False when no more are wanted. */
-static bool take_word(kw_ctx *ctx, uint64_t fd, uint64_t bits, uint32_t first, uint32_t pid, kw_take_row take,
-		      void *arg, kw_status *status)
+static bool take_word(kw_ctx *ctx, uint64_t fd, uint64_t bits, uint32_t first, uint32_t pid,
+		      kw_take_rows take, void *arg, kw_status *status)
 {
 	uint64_t file[64];
 	unsigned int used = 64 - (unsigned int)__builtin_clzll(bits);
 
 	*status = kw_read(ctx, fd + first * 8ULL, file, used * 8);
 	for (unsigned int i = 0; !*status && i < used; i++)
-		if (bits >> i & 1 && file[i] && !take(file[i], first + i, pid, arg))
+		if (bits >> i & 1 && file[i] && !kw_take_row(take, file[i], first + i, pid, arg))
 			return false;
 	return !*status;
 }
 
 static kw_status walk_task(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, uint64_t task,
-			   int32_t pid, kw_take_row take, void *arg)
+			   int32_t pid, kw_take_rows take, void *arg)
 {
 	const struct file_layout *l = layout;
 	uint64_t table, open, fd, bits;
@@ -100,7 +100,7 @@ static kw_status walk_task(kw_ctx *ctx, const struct kw_kernel *kernel, const vo
 	return status;
 }
 
-static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_rows take,
 		      void *arg)
 {
 	return kw_walk_tasks(ctx, kernel, layout, walk_task, take, arg);

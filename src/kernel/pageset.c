@@ -193,7 +193,7 @@ struct walk {
 	kw_ctx *ctx;
 	const struct kw_kernel *kernel;
 	const struct pageset_layout *layout;
-	kw_take_row take;
+	kw_take_rows take;
 	void *arg;
 };
 
@@ -208,7 +208,7 @@ static bool take_cpus(uint64_t zone, uint32_t node, uint32_t number, void *arg)
 		return true;
 	for (unsigned int cpu = 0; go_on && cpu < w->kernel->nr_cpus; cpu++)
 		if (kw_cpu_is_online(w->ctx, w->kernel, w->layout->cpu, cpu))
-			go_on = w->take(zone, cpu, cpu, w->arg);
+			go_on = kw_take_row(w->take, zone, cpu, cpu, w->arg);
 	return go_on;
 }
 
@@ -222,19 +222,19 @@ static bool take_items(uint64_t zone, uint32_t node, uint32_t number, void *arg)
 	if (!kw_zone_is_populated(w->ctx, w->layout->vm, zone))
 		return true;
 	for (uint32_t i = 0; go_on && i < w->layout->vm->nr_numa; i++)
-		go_on = w->take(zone, i, 0, w->arg);
+		go_on = kw_take_row(w->take, zone, i, 0, w->arg);
 	return go_on;
 }
 
 static kw_status walk_pagesets(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout,
-			       kw_take_row take, void *arg)
+			       kw_take_rows take, void *arg)
 {
 	struct walk w = { ctx, kernel, layout, take, arg };
 
 	return kernel->nr_cpus ? kw_zones_each(ctx, w.layout->vm, take_cpus, &w) : KW_NOTFOUND;
 }
 
-static kw_status walk_numa(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+static kw_status walk_numa(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_rows take,
 			   void *arg)
 {
 	struct walk w = { ctx, kernel, layout, take, arg };

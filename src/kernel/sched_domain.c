@@ -120,7 +120,7 @@ static const struct kw_field_group groups[] = {
 struct walk {
 	kw_ctx *ctx;
 	const struct domain_layout *layout;
-	kw_take_row take;
+	kw_take_rows take;
 	void *arg;
 	bool stopped;
 };
@@ -133,13 +133,13 @@ static kw_status walk_cpu(struct walk *w, uint64_t rq, unsigned int cpu)
 	for (unsigned int level = 0; !status && domain && !w->stopped; level++) {
 		if (level == MAX_LEVELS)
 			return KW_FORMAT;
-		w->stopped = !w->take(domain, level, cpu, w->arg);
+		w->stopped = !kw_take_row(w->take, domain, level, cpu, w->arg);
 		status = kw_read_u64(w->ctx, domain + w->layout->parent, &domain);
 	}
 	return status;
 }
 
-static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_rows take,
 		      void *arg)
 {
 	struct walk w = { ctx, layout, take, arg, false };

@@ -250,7 +250,7 @@ static const struct kw_field_group groups[] = {
 };
 
 struct slab_walk {
-	kw_take_row take;
+	kw_take_rows take;
 	void *arg;
 };
 
@@ -259,10 +259,10 @@ static bool take_cache(kw_ctx *ctx, uint64_t cache, void *arg)
 	struct slab_walk *w = arg;
 
 	(void)ctx;
-	return w->take(cache, 0, 0, w->arg);
+	return kw_take_row(w->take, cache, 0, 0, w->arg);
 }
 
-static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_rows take,
 		      void *arg)
 {
 	const struct slab_layout *l = layout;

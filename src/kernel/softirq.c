@@ -57,15 +57,12 @@ static const struct kw_field_def cpu_fields[] = {
 
 enum { SOFTIRQ, NAME, SOFTIRQ_COUNT, CPU };
 
-static void set_id(struct kw_row *row, const struct softirq_layout *l, struct kw_value *values)
+static void set_name(const struct softirq_layout *l, uint64_t softirq, struct kw_value *out)
 {
-	kw_set_uint(&values[SOFTIRQ], row->index);
-	if (!kw_row_wants(row, NAME))
-		return;
-	if (*l->name[row->index])
-		kw_set_string(&values[NAME], l->name[row->index]);
+	if (*l->name[softirq])
+		kw_set_string(out, l->name[softirq]);
 	else
-		kw_set_absent(&values[NAME], KW_ABSENT_NO_SYMBOL);
+		kw_set_absent(out, KW_ABSENT_NO_SYMBOL);
 }
 
 static void set_count(struct kw_value *out, kw_status status, uint32_t count)
@@ -77,17 +74,26 @@ static void set_count(struct kw_value *out, kw_status status, uint32_t count)
 }
 
 /* The kernel adds up in 32 bits. */
-static void read_softirq(struct kw_row *row, const void *layout, struct kw_value *values)
+static bool put_counts(const struct kw_row *row, const struct softirq_layout *l, const struct kw_rows *rows)
 {
-	const struct softirq_layout *l = layout;
+	struct kw_value *count = rows->column[SOFTIRQ_COUNT];
 	const struct kw_cpu_kstat_sums *sums;
-	kw_status status;
+	kw_status status = kw_cpu_kstat_all(row->ctx, row->kernel, l->cpu, &sums);
 
-	set_id(row, l, values);
-	if (!kw_row_wants(row, SOFTIRQ_COUNT))
-		return;
-	status = kw_cpu_kstat_all(row->ctx, row->kernel, l->cpu, &sums);
-	set_count(&values[SOFTIRQ_COUNT], status, status ? 0 : (uint32_t)sums->softirqs[row->index]);
+	for (size_t i = 0; i < rows->nr; i++, count += rows->stride)
+		set_count(count, status, status ? 0 : (uint32_t)sums->softirqs[rows->found[i].index]);
+	return status;
+}
+
+static bool read_softirqs(struct kw_row *row, const void *layout, const struct kw_rows *rows)
+{
+	struct kw_value *number = rows->column[SOFTIRQ], *name = rows->column[NAME];
+
+	for (size_t i = 0; number && i < rows->nr; i++, number += rows->stride)
+		kw_set_uint(number, rows->found[i].index);
+	for (size_t i = 0; name && i < rows->nr; i++, name += rows->stride)
+		set_name(layout, rows->found[i].index, name);
+	return rows->column[SOFTIRQ_COUNT] && put_counts(row, layout, rows);
 }
 
 static void read_softirq_cpu(struct kw_row *row, const void *layout, struct kw_value *values)
@@ -99,7 +105,9 @@ static void read_softirq_cpu(struct kw_row *row, const void *layout, struct kw_v
 
 	if (addr != KW_NO_ADDR && l->cpu->kstat_size)
 		status = kw_read_near_u32(row->ctx, addr + l->cpu->softirqs + 4 * row->index, &count);
-	set_id(row, layout, values);
+	kw_set_uint(&values[SOFTIRQ], row->index);
+	if (kw_row_wants(row, NAME))
+		set_name(l, row->index, &values[NAME]);
 	set_count(&values[SOFTIRQ_COUNT], status, count);
 	kw_set_uint(&values[CPU], row->cpu);
 }
@@ -108,27 +116,29 @@ static const struct kw_field_table table = { fields, COUNT(fields) };
 static const struct kw_field_table cpu_table = { cpu_fields, COUNT(cpu_fields) };
 
 static const struct kw_field_group groups[] = {
-	{ .table = &table, .subject = &subject, .read = read_softirq },
+	{ .table = &table, .subject = &subject, .read_rows = read_softirqs },
 };
 
 static const struct kw_field_group cpu_groups[] = {
 	{ .table = &cpu_table, .subject = &subject, .read = read_softirq_cpu },
 };
 
-static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_rows take,
 		      void *arg)
 {
 	const struct softirq_layout *l = layout;
-	bool go_on = true;
+	struct kw_row_list list;
 
 	(void)ctx;
 	(void)kernel;
-	for (uint32_t i = 0; go_on && i < l->cpu->nr_softirqs; i++)
-		go_on = take(0, i, 0, arg);
+	kw_row_list_begin(&list, take, arg);
+	for (uint32_t i = 0; !list.stopped && i < l->cpu->nr_softirqs; i++)
+		kw_row_list_add(&list, 0, i, 0);
+	kw_row_list_flush(&list);
 	return l->cpu->nr_softirqs ? KW_OK : KW_NOTFOUND;
 }
 
-static kw_status walk_cpus(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+static kw_status walk_cpus(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_rows take,
 			   void *arg)
 {
 	const struct softirq_layout *l = layout;
@@ -137,7 +147,7 @@ static kw_status walk_cpus(kw_ctx *ctx, const struct kw_kernel *kernel, const vo
 	(void)ctx;
 	for (uint32_t i = 0; i < l->cpu->nr_softirqs; i++)
 		for (unsigned int cpu = 0; go_on && cpu < kernel->nr_cpus; cpu++)
-			go_on = !kw_cpu_is_possible(kernel, cpu) || take(0, i, cpu, arg);
+			go_on = !kw_cpu_is_possible(kernel, cpu) || kw_take_row(take, 0, i, cpu, arg);
 	return l->cpu->nr_softirqs ? KW_OK : KW_NOTFOUND;
 }
 

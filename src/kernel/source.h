@@ -7,7 +7,8 @@
  *
  *     paths    as those of tasks: each names the paths that it needs, from the row's object
  *     read()   makes the values of the group at once, once a row: those of the fields that are asked for
- *              (kw_row_wants()), and of others where that costs nothing; field i of the table is values[i]
+ *              (kw_row_wants()), and of others where that costs nothing; field i of the table is values[i].
+ *              Or read_rows(), of many rows at once, each value where it is handed out
  *
  * Addresses and offsets that walkers and read() use make up a subject's layout, which is resolved once per target.
  * What this kernel lacks is KW_NO_ADDR in the layout, and its values are absent: resolve() fails only when memory runs
@@ -31,11 +32,42 @@ struct kw_subject {
  */
 const void *kw_layout_get(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_subject *subject);
 
+/** A row as a walk finds it: what goes to row->task, row->index and row->cpu. */
+struct kw_found_row {
+	uint64_t object, index;
+	uint32_t cpu;
+};
+
+#define KW_ROWS_MAX	   64 /* whose values are made together */
+#define KW_ROWS_MAX_FIELDS 16 /* of a group that makes them so */
+
+/**
+ * Rows whose values are made together. The struct kw_row that goes with them is none of theirs: it has what is the same
+ * for all, and room for texts.
+ */
+struct kw_rows {
+	const struct kw_found_row *found;
+	size_t nr, stride;			     /* stride: from a row's value to that of the next one */
+	struct kw_value *column[KW_ROWS_MAX_FIELDS]; /* of each field of the first row; NULL: not asked for */
+};
+
 struct kw_field_group {
 	const struct kw_field_table *table;
 	const struct kw_subject *subject; /* of read(), or NULL */
-	void (*read)(struct kw_row *row, const void *layout, struct kw_value *values); /* NULL: paths */
+	/* One of these two, or none: paths. The second tells whether something could not be read. */
+	void (*read)(struct kw_row *row, const void *layout, struct kw_value *values);
+	bool (*read_rows)(struct kw_row *row, const void *layout, const struct kw_rows *rows);
 };
+
+/** Tell whether a group is read, by the one function or the other. */
+static inline bool kw_group_is_read(const struct kw_field_group *group)
+{
+	return group->read || group->read_rows;
+}
+
+/** Read a group of one row, whichever function it has. row->wanted is set. */
+void kw_group_read(const struct kw_field_group *group, struct kw_row *row, const void *layout,
+		   struct kw_value *values);
 
 /** A row of the table of a group that is read. */
 #define KW_READ_FIELD(name, header, aliases, type, unit, display, cost, help, origin)                      \
@@ -53,8 +85,52 @@ struct kw_field_group {
 			{ path }, fn, 0                                                                 \
 	}
 
-/** Called with each row: what goes to row->task, row->index and row->cpu. False stops. */
-typedef bool (*kw_take_row)(uint64_t object, uint64_t index, uint32_t cpu, void *arg);
+/** Called with rows as they are found, one or many at a time. False stops. */
+typedef bool (*kw_take_rows)(const struct kw_found_row *found, size_t nr, void *arg);
+
+/** Hand on one row. */
+static inline bool kw_take_row(kw_take_rows take, uint64_t object, uint64_t index, uint32_t cpu, void *arg)
+{
+	return take(&(struct kw_found_row){ object, index, cpu }, 1, arg);
+}
+
+/** Rows on their way: handed on when there are many. */
+struct kw_row_list {
+	kw_take_rows take;
+	void *arg;
+	bool stopped;
+	size_t nr;
+	struct kw_found_row found[KW_ROWS_MAX];
+};
+
+static inline void kw_row_list_begin(struct kw_row_list *list, kw_take_rows take, void *arg)
+{
+	list->take = take;
+	list->arg = arg;
+	list->stopped = false;
+	list->nr = 0;
+}
+
+/** Hand on what is left. */
+static inline void kw_row_list_flush(struct kw_row_list *list)
+{
+	if (list->nr && !list->stopped)
+		list->stopped = !list->take(list->found, list->nr, list->arg);
+	list->nr = 0;
+}
+
+/** Add a row. False stops. */
+static inline bool kw_row_list_add(struct kw_row_list *list, uint64_t object, uint64_t index, uint32_t cpu)
+{
+	struct kw_found_row *found = &list->found[list->nr++];
+
+	found->object = object;
+	found->index = index;
+	found->cpu = cpu;
+	if (list->nr == KW_ROWS_MAX)
+		kw_row_list_flush(list);
+	return !list->stopped;
+}
 
 /**
  * Find the rows of one task; a row's `cpu` is `pid`.
@@ -62,7 +138,7 @@ typedef bool (*kw_take_row)(uint64_t object, uint64_t index, uint32_t cpu, void 
  * @return KW_OK; KW_NOTFOUND when this kernel has nothing of the kind; a read's state or KW_FORMAT, without a message
  */
 typedef kw_status (*kw_walk_task)(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout,
-				  uint64_t task, int32_t pid, kw_take_row take, void *arg);
+				  uint64_t task, int32_t pid, kw_take_rows take, void *arg);
 
 struct kw_source_def {
 	struct kw_source pub;
@@ -75,7 +151,7 @@ struct kw_source_def {
 	 * Find the rows; KW_OK, or why not all were found: a read's state or KW_FORMAT, without a message. NULL in tasks
 	 * and threads, which the query room walks itself.
 	 */
-	kw_status (*walk)(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+	kw_status (*walk)(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_rows take,
 			  void *arg);
 	kw_walk_task walk_task; /* in sources of what each process has, else NULL: see task_rows.h */
 };

@@ -158,18 +158,34 @@ kw_status kw_source_type(kw_ctx *ctx, const struct kw_source_def *source, const 
 	return source->type ? kw_type_find(ctx, source->type, ret) : KW_OK;
 }
 
+void kw_group_read(const struct kw_field_group *group, struct kw_row *row, const void *layout,
+		   struct kw_value *values)
+{
+	const struct kw_found_row found = { row->task, row->index, row->cpu };
+	struct kw_rows rows = { .found = &found, .nr = 1 };
+
+	if (group->read) {
+		group->read(row, layout, values);
+		return;
+	}
+	for (size_t i = 0; i < group->table->nr; i++)
+		rows.column[i] = kw_row_wants(row, i) ? &values[i] : NULL;
+	group->read_rows(row, layout, &rows);
+}
+
 struct first_row {
 	struct kw_row row;
 	bool found;
 };
 
-static bool take_first(uint64_t object, uint64_t index, uint32_t cpu, void *arg)
+static bool take_first(const struct kw_found_row *found, size_t nr, void *arg)
 {
 	struct first_row *first = arg;
 
-	first->row.task = object;
-	first->row.index = index;
-	first->row.cpu = cpu;
+	(void)nr;
+	first->row.task = found->object;
+	first->row.index = found->index;
+	first->row.cpu = found->cpu;
 	first->found = true;
 	return false;
 }
@@ -202,7 +218,7 @@ static kw_status is_read(kw_ctx *ctx, const struct kw_kernel *kernel, const stru
 		else
 			status = KW_OK;
 		if (first->found)
-			group->read(&first->row, layout, values);
+			kw_group_read(group, &first->row, layout, values);
 		if (!status)
 			kw_clear_error(ctx);
 		if (first->found && value->type == KW_VAL_ABSENT &&
@@ -231,7 +247,7 @@ kw_status kw_field_available(kw_ctx *ctx, const char *source, const struct kw_fi
 		return status;
 	if (!found)
 		return kw_fail(ctx, KW_INVALID, "\"%s\" is no field of %s", field->name, source);
-	if (group->read) {
+	if (kw_group_is_read(group)) {
 		kw_pass_begin(ctx);
 		status = is_read(ctx, kernel, def, group, found);
 		kw_pass_end(ctx);

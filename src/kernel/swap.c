@@ -85,7 +85,7 @@ static kw_status is_in_use(kw_ctx *ctx, const struct swap_layout *l, uint64_t in
 	return status;
 }
 
-static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_rows take,
 		      void *arg)
 {
 	const struct swap_layout *l = layout;
@@ -105,7 +105,7 @@ static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *l
 		status = kw_read_u64(ctx, l->info + 8ULL * i, &info);
 		if (!status && info)
 			status = is_in_use(ctx, l, info, &in_use);
-		if (in_use && !take(info, i, 0, arg))
+		if (in_use && !kw_take_row(take, info, i, 0, arg))
 			break;
 	}
 	return status;

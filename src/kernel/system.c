@@ -377,12 +377,12 @@ static const struct kw_field_group system_groups[] = {
 };
 
 static kw_status walk_system(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout,
-			     kw_take_row take, void *arg)
+			     kw_take_rows take, void *arg)
 {
 	(void)ctx;
 	(void)kernel;
 	(void)layout;
-	take(0, 0, 0, arg);
+	kw_take_row(take, 0, 0, 0, arg);
 	return KW_OK;
 }
 
@@ -405,29 +405,46 @@ static const struct kw_field_def cpu_fields[] = {
 				 "__cpu_online_mask"),
 };
 
-static void read_cpu(struct kw_row *row, const void *layout, struct kw_value *values)
+static bool read_cpus(struct kw_row *row, const void *layout, const struct kw_rows *rows)
 {
 	const struct kw_cpu_layout *l = layout;
+	struct kw_value *number = rows->column[CPU], *online = rows->column[ONLINE];
 
-	kw_set_uint(&values[CPU], row->index);
-	if (l->online_mask == KW_NO_ADDR)
-		kw_set_absent(&values[ONLINE], KW_ABSENT_NO_SYMBOL);
-	else
-		kw_set_bool(&values[ONLINE],
-			    kw_cpu_is_online(row->ctx, row->kernel, l, (unsigned int)row->index));
+	for (size_t i = 0; number && i < rows->nr; i++, number += rows->stride)
+		kw_set_uint(number, rows->found[i].index);
+	for (size_t i = 0; online && i < rows->nr; i++, online += rows->stride)
+		if (l->online_mask == KW_NO_ADDR)
+			kw_set_absent(online, KW_ABSENT_NO_SYMBOL);
+		else
+			kw_set_bool(online, kw_cpu_is_online(row->ctx, row->kernel, l, rows->found[i].cpu));
+	return false;
 }
 
-static void read_cpu_times(struct kw_row *row, const void *layout, struct kw_value *values)
+/* The times of a CPU that are asked for. */
+static void put_times(const struct kw_rows *rows, size_t at, kw_status status, const uint64_t *times)
 {
-	uint64_t times[KW_NR_CPU_TIMES];
-	kw_status status = kw_cpu_times(row, layout, row->index, times);
-
 	for (size_t i = 0; i < KW_NR_CPU_TIMES; i++) {
-		if (status)
-			kw_set_absent(&values[i], kw_absent_of_counter(status));
-		else
-			kw_set_uint(&values[i], times[i]);
+		struct kw_value *out = rows->column[i] ? rows->column[i] + at * rows->stride : NULL;
+
+		if (out && status)
+			kw_set_absent(out, kw_absent_of_counter(status));
+		else if (out)
+			kw_set_uint(out, times[i]);
 	}
+}
+
+static bool read_cpu_times(struct kw_row *row, const void *layout, const struct kw_rows *rows)
+{
+	bool failed = false;
+
+	for (size_t i = 0; i < rows->nr; i++) {
+		uint64_t times[KW_NR_CPU_TIMES];
+		kw_status status = kw_cpu_times(row, layout, rows->found[i].cpu, times);
+
+		put_times(rows, i, status, times);
+		failed |= status;
+	}
+	return failed;
 }
 
 static void read_cpu_sched(struct kw_row *row, const void *layout, struct kw_value *values)
@@ -516,24 +533,26 @@ TABLE(cpu);
 TABLE(schedstat);
 
 static const struct kw_field_group cpu_groups[] = {
-	{ .table = &cpu_table, .subject = &kw_cpu_subject, .read = read_cpu },
-	{ .table = &kw_cpu_time_fields, .subject = &kw_cpu_subject, .read = read_cpu_times },
+	{ .table = &cpu_table, .subject = &kw_cpu_subject, .read_rows = read_cpus },
+	{ .table = &kw_cpu_time_fields, .subject = &kw_cpu_subject, .read_rows = read_cpu_times },
 	{ .table = &sched_table, .subject = &kw_cpu_subject, .read = read_cpu_sched },
 	{ .table = &intr_table, .subject = &intr_subject, .read = read_cpu_intr },
 	{ .table = &schedstat_table, .subject = &schedstat_subject, .read = read_schedstat },
 };
 
-static kw_status walk_cpus(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+static kw_status walk_cpus(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_rows take,
 			   void *arg)
 {
+	struct kw_row_list list;
+
 	(void)ctx;
 	(void)layout;
-	if (!kernel->nr_cpus)
-		return KW_NOTFOUND;
-	for (unsigned int cpu = 0; cpu < kernel->nr_cpus; cpu++)
-		if (kw_cpu_is_possible(kernel, cpu) && !take(0, cpu, cpu, arg))
-			break;
-	return KW_OK;
+	kw_row_list_begin(&list, take, arg);
+	for (unsigned int cpu = 0; !list.stopped && cpu < kernel->nr_cpus; cpu++)
+		if (kw_cpu_is_possible(kernel, cpu))
+			kw_row_list_add(&list, 0, cpu, cpu);
+	kw_row_list_flush(&list);
+	return kernel->nr_cpus ? KW_OK : KW_NOTFOUND;
 }
 
 const struct kw_source_def kw_cpu_source = {

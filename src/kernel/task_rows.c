@@ -9,16 +9,16 @@
 #define COMM_SIZE 16
 
 struct taking {
-	kw_take_row take;
+	kw_take_rows take;
 	void *arg;
 	bool stopped;
 };
 
-static bool take_on(uint64_t object, uint64_t index, uint32_t pid, void *arg)
+static bool take_on(const struct kw_found_row *found, size_t nr, void *arg)
 {
 	struct taking *t = arg;
 
-	t->stopped = !t->take(object, index, pid, t->arg);
+	t->stopped = !t->take(found, nr, t->arg);
 	return !t->stopped;
 }
 
@@ -34,7 +34,7 @@ static kw_status walk_ref(kw_ctx *ctx, const struct kw_kernel *kernel, const voi
 }
 
 kw_status kw_walk_tasks(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout,
-			kw_walk_task walk_task, kw_take_row take, void *arg)
+			kw_walk_task walk_task, kw_take_rows take, void *arg)
 {
 	struct taking t = { .take = take, .arg = arg };
 	struct kw_task_ref refs[KW_TASK_BATCH];
@@ -59,7 +59,7 @@ kw_status kw_walk_tasks(kw_ctx *ctx, const struct kw_kernel *kernel, const void 
 }
 
 kw_status kw_walk_pid(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_walk_task walk_task,
-		      int32_t pid, kw_take_row take, void *arg)
+		      int32_t pid, kw_take_rows take, void *arg)
 {
 	struct taking t = { .take = take, .arg = arg };
 	struct kw_task_ref ref;

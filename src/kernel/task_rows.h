@@ -10,11 +10,11 @@
 
 /** Find the rows of all processes: what such a source has for a walk(). */
 kw_status kw_walk_tasks(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout,
-			kw_walk_task walk_task, kw_take_row take, void *arg);
+			kw_walk_task walk_task, kw_take_rows take, void *arg);
 
 /** Find the rows of the process with an ID; KW_OK and no rows when there is none. */
 kw_status kw_walk_pid(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_walk_task walk_task,
-		      int32_t pid, kw_take_row take, void *arg);
+		      int32_t pid, kw_take_rows take, void *arg);
 
 /** The fields that tell whose a row is: a group for each such source. */
 extern const struct kw_field_table kw_owner_fields;

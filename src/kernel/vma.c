@@ -102,7 +102,7 @@ static const struct kw_subject subject = { sizeof(struct vma_layout), resolve };
 struct area_walk {
 	kw_ctx *ctx;
 	const struct vma_layout *layout;
-	kw_take_row take;
+	kw_take_rows take;
 	void *arg;
 	uint32_t pid, nr;
 	bool is_live, stopped;
@@ -124,7 +124,7 @@ static bool take_entry(uint64_t first, uint64_t last, uint64_t area, void *arg)
 		w->status = w->status || w->is_live ? w->status : status;
 		return true;
 	}
-	w->stopped = !w->take(area, w->nr++, w->pid, w->arg);
+	w->stopped = !kw_take_row(w->take, area, w->nr++, w->pid, w->arg);
 	return !w->stopped;
 }
 
@@ -141,7 +141,7 @@ static kw_status walk_list(struct area_walk *w, uint64_t mm)
 		if (status)
 			break;
 		before = start;
-		w->stopped = !w->take(area, w->nr++, w->pid, w->arg);
+		w->stopped = !kw_take_row(w->take, area, w->nr++, w->pid, w->arg);
 		status = kw_read_u64(w->ctx, area + w->layout->next, &area);
 	}
 	return status;
@@ -170,7 +170,7 @@ static kw_status find_mm(kw_ctx *ctx, const struct vma_layout *l, uint64_t task,
 }
 
 static kw_status walk_task(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, uint64_t task,
-			   int32_t pid, kw_take_row take, void *arg)
+			   int32_t pid, kw_take_rows take, void *arg)
 {
 	const struct vma_layout *l = layout;
 	struct area_walk w = { ctx, l, take, arg, (uint32_t)pid, 0, kernel->is_live, false, KW_OK };
@@ -187,11 +187,11 @@ static kw_status walk_task(kw_ctx *ctx, const struct kw_kernel *kernel, const vo
 	else
 		status = walk_list(&w, mm);
 	if (!w.stopped && has_gate(ctx, l, mm))
-		take(l->gate, w.nr, w.pid, arg);
+		kw_take_row(take, l->gate, w.nr, w.pid, arg);
 	return status ? status : w.status;
 }
 
-static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_rows take,
 		      void *arg)
 {
 	return kw_walk_tasks(ctx, kernel, layout, walk_task, take, arg);

@@ -566,7 +566,7 @@ static const struct kw_field_group groups[] = {
 	{ .table = &exact_table, .subject = &kw_vm_subject, .read = read_exact_field },
 };
 
-static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_rows take,
 		      void *arg)
 {
 	const struct kw_vm_layout *l = layout;
@@ -576,7 +576,7 @@ static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *l
 	(void)kernel;
 	if (!l->nr_zone || !l->nr_node || l->zone_stat == KW_NO_ADDR || l->text == KW_NO_ADDR)
 		return KW_NOTFOUND;
-	for (uint32_t i = 0; i < nr && take(0, i, 0, arg); i++)
+	for (uint32_t i = 0; i < nr && kw_take_row(take, 0, i, 0, arg); i++)
 		;
 	return KW_OK;
 }

@@ -365,7 +365,7 @@ static const struct kw_field_group buddy_groups[] = {
 struct zone_walk {
 	kw_ctx *ctx;
 	const struct zone_layout *layout;
-	kw_take_row take;
+	kw_take_rows take;
 	void *arg;
 	uint32_t rows; /* for each zone, counted by row->index */
 	bool stopped;
@@ -378,7 +378,7 @@ static bool take_zone(uint64_t zone, uint32_t node, uint32_t number, void *arg)
 	(void)node;
 	(void)number;
 	for (uint32_t i = 0; i < w->rows && !w->stopped; i++)
-		w->stopped = !w->take(zone, i, 0, w->arg);
+		w->stopped = !kw_take_row(w->take, zone, i, 0, w->arg);
 	return !w->stopped;
 }
 
@@ -408,8 +408,8 @@ static bool take_node(uint64_t zone, uint32_t node, uint32_t number, void *arg)
 	return take_zone(pgdat, node, number, arg);
 }
 
-static kw_status walk_zones(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
-			    void *arg)
+static kw_status walk_zones(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout,
+			    kw_take_rows take, void *arg)
 {
 	struct zone_walk w = { ctx, layout, take, arg, 1, false };
 
@@ -418,7 +418,7 @@ static kw_status walk_zones(kw_ctx *ctx, const struct kw_kernel *kernel, const v
 }
 
 static kw_status walk_zone_items(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout,
-				 kw_take_row take, void *arg)
+				 kw_take_rows take, void *arg)
 {
 	struct zone_walk w = { ctx, layout, take, arg, 0, false };
 
@@ -428,7 +428,7 @@ static kw_status walk_zone_items(kw_ctx *ctx, const struct kw_kernel *kernel, co
 }
 
 static kw_status walk_node_items(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout,
-				 kw_take_row take, void *arg)
+				 kw_take_rows take, void *arg)
 {
 	struct zone_walk w = { ctx, layout, take, arg, 0, false };
 
@@ -438,7 +438,7 @@ static kw_status walk_node_items(kw_ctx *ctx, const struct kw_kernel *kernel, co
 }
 
 static kw_status walk_buddies(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout,
-			      kw_take_row take, void *arg)
+			      kw_take_rows take, void *arg)
 {
 	struct zone_walk w = { ctx, layout, take, arg, 0, false };
 

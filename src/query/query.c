@@ -362,12 +362,20 @@ static bool is_flat(const kw_query *q)
 
 static kw_status make_values(kw_query *q)
 {
+	size_t rows;
+
 	q->is_plain = is_plain(q);
 	q->is_flat = is_flat(q);
+	q->reads_rows = q->root.source->walk && q->show.reads_rows && !q->condition.expr &&
+			!kw_query_is_ordered(q);
+	rows = q->is_flat ? KW_PLAN_ROWS : q->reads_rows ? KW_ROWS_MAX : 1;
 	q->shown = calloc(q->columns.nr, sizeof(*q->shown));
-	q->slots.values =
-		calloc((size_t)q->slots.nr * (q->is_flat ? KW_PLAN_ROWS : 1), sizeof(*q->slots.values));
-	return q->shown && q->slots.values ? KW_OK : kw_fail_nomem(q->ctx);
+	q->slots.values = calloc(q->slots.nr * rows, sizeof(*q->slots.values));
+	if (!q->shown || !q->slots.values)
+		return kw_fail_nomem(q->ctx);
+	if (q->reads_rows)
+		kw_stage_place_rows(&q->show, &q->slots);
+	return KW_OK;
 }
 
 static kw_status build_row(kw_query *q)

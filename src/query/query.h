@@ -73,6 +73,7 @@ struct kw_query {
 	bool threads, forest;
 	bool is_plain; /* rows are shown as they are found: none is selected, none is kept for later */
 	bool is_flat; /* so it is, and all that is asked for lies in the task itself: rows are loaded a batch at a time */
+	bool reads_rows; /* of a source other than tasks and threads: rows are read and handed out many at a time */
 	uint64_t limit;
 	struct names text; /* everything cut from the options */
 	struct bindings columns;

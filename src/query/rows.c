@@ -63,43 +63,71 @@ static bool keep_row(kw_query *q, uint64_t object, uint32_t cpu)
 	       kw_array_push(&q->pending, p);
 }
 
-static bool take_row(uint64_t object, uint64_t index, uint32_t cpu, void *arg)
+static void take_row(kw_query *q, const struct kw_found_row *found)
 {
-	kw_query *q = arg;
 	kw_status status;
 
 	if (q->walker && q->walked++ == KW_WALKER_MAX_JOINED) {
 		kw_query_damage(q, KW_FORMAT);
 		q->stop = true;
-		return false;
+		return;
 	}
-	kw_row_begin(&q->row, object);
-	q->row.index = index;
-	q->row.cpu = cpu;
+	kw_row_begin(&q->row, found->object);
+	q->row.index = found->index;
+	q->row.cpu = found->cpu;
 	if (q->condition.expr) {
 		status = kw_stage_run(&q->where, &q->row, q->slots.values);
 		if (status)
 			kw_query_damage(q, status);
 		if (status || !kw_query_row_passes(q))
-			return true;
+			return;
 		kw_row_go_on(&q->row);
 	}
 	status = kw_stage_run(&q->show, &q->row, q->slots.values);
 	if (status) {
 		kw_query_damage(q, status);
-		return true;
+		return;
 	}
 	status = kw_damage_among(q->slots.values, q->columns.nr + q->sort.nr);
 	if (status)
 		kw_query_damage(q, status);
 	if (kw_query_is_ordered(q)) {
-		q->failed = !keep_row(q, object, cpu);
+		q->failed = !keep_row(q, found->object, found->cpu);
 		q->stop = q->failed;
 	} else {
-		struct kw_row_identity id = identity(q, object, cpu);
+		struct kw_row_identity id = identity(q, found->object, found->cpu);
 
 		kw_query_hand_out(q, q->slots.values, &id);
 	}
+}
+
+/* Read rows together and hand them out. */
+static void show_rows(kw_query *q, const struct kw_found_row *found, size_t nr)
+{
+	const struct kw_value *values = q->slots.values;
+	struct kw_row_identity id = { 0 };
+	bool failed;
+
+	kw_row_begin(&q->row, 0);
+	failed = kw_stage_run_rows(&q->show, &q->row, found, nr);
+	for (size_t i = 0; i < nr && !q->stop; i++, values += q->slots.nr) {
+		kw_status status = failed ? kw_damage_among(values, q->slots.nr) : KW_OK;
+
+		if (status)
+			kw_query_damage(q, status);
+		id.address = found[i].object;
+		kw_query_hand_out(q, values, &id);
+	}
+}
+
+static bool take_rows(const struct kw_found_row *found, size_t nr, void *arg)
+{
+	kw_query *q = arg;
+
+	for (size_t i = 0; q->reads_rows && i < nr && !q->stop; i += KW_ROWS_MAX)
+		show_rows(q, found + i, nr - i < KW_ROWS_MAX ? nr - i : KW_ROWS_MAX);
+	for (size_t i = 0; !q->reads_rows && i < nr && !q->stop; i++)
+		take_row(q, &found[i]);
 	return !q->stop;
 }
 
@@ -120,7 +148,7 @@ static kw_status walk_pids(kw_query *q, const void *layout)
 
 	for (size_t i = 0; status != KW_NOTFOUND && !q->stop && i < q->pids.nr; i++) {
 		status = kw_walk_pid(q->ctx, q->kernel, layout, source->walk_task, (int32_t)q->pids.item[i],
-				     take_row, q);
+				     take_rows, q);
 		if (status && status != KW_NOTFOUND)
 			kw_query_damage(q, status);
 	}
@@ -139,7 +167,7 @@ static kw_status walk_head(kw_query *q, uint32_t owner)
 	struct kw_value head;
 
 	kw_expr_eval(q->walker->head, &env, &head);
-	return kw_walker_run(q->ctx, q->kernel, q->walker, &head, owner, take_row, q);
+	return kw_walker_run(q->ctx, q->kernel, q->walker, &head, owner, take_rows, q);
 }
 
 static bool walk_one(const struct kw_value *values, const struct kw_row_identity *task, void *arg)
@@ -152,7 +180,7 @@ static bool walk_one(const struct kw_value *values, const struct kw_row_identity
 		j->status = walk_head(q, (uint32_t)task->tid);
 	else
 		j->status = q->root.source->walk_task(q->ctx, q->kernel, j->layout, task->address, task->pid,
-						      take_row, q);
+						      take_rows, q);
 	if (j->status && j->status != KW_NOTFOUND)
 		kw_query_damage(q, j->status);
 	return !q->stop && j->status != KW_NOTFOUND;
@@ -177,8 +205,8 @@ static kw_status walk(kw_query *q, const void *layout)
 	if (q->walker)
 		return walk_head(q, 0);
 	if (q->one_task)
-		return source->walk_task(q->ctx, q->kernel, layout, q->one_task, q->one_pid, take_row, q);
-	return q->selects_pids ? walk_pids(q, layout) : source->walk(q->ctx, q->kernel, layout, take_row, q);
+		return source->walk_task(q->ctx, q->kernel, layout, q->one_task, q->one_pid, take_rows, q);
+	return q->selects_pids ? walk_pids(q, layout) : source->walk(q->ctx, q->kernel, layout, take_rows, q);
 }
 
 kw_status kw_rows_run(kw_query *q)

@@ -318,7 +318,7 @@ static kw_status add_field(kw_ctx *ctx, const struct kw_root *root, struct kw_st
 	const struct kw_type *type;
 	struct kw_stage_item item = { .in = out, .out = out };
 
-	if (binding->group && binding->group->read)
+	if (binding->group && kw_group_is_read(binding->group))
 		return add_reading(ctx, root, stage, binding, out);
 	if (binding->def && !binding->def->compute && binding->def->uses & KW_SUMS)
 		return add_sum(ctx, stage, binding->def, out);
@@ -369,6 +369,20 @@ static bool only_reads(const struct kw_stage *stage)
 	       !stage->makings.nr;
 }
 
+static bool reads_rows(const struct kw_stage *stage)
+{
+	if (!stage->only_reads || stage->constants.nr)
+		return false;
+	for (size_t i = 0; i < stage->readings.nr; i++)
+		if (!stage->readings.item[i].group->read_rows)
+			return false;
+	for (size_t i = 0; i < stage->picks.nr; i++)
+		for (size_t k = 0; k < i; k++)
+			if (stage->picks.item[k].from == stage->picks.item[i].from)
+				return false;
+	return true;
+}
+
 kw_status kw_stage_finish(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
 			  struct kw_slots *slots)
 {
@@ -377,6 +391,7 @@ kw_status kw_stage_finish(kw_ctx *ctx, const struct kw_root *root, struct kw_sta
 	if (status)
 		return status;
 	stage->only_reads = only_reads(stage);
+	stage->reads_rows = reads_rows(stage);
 	return kw_plan_finish(ctx, &stage->plan);
 }
 
@@ -403,7 +418,10 @@ static inline void read_groups(struct kw_stage *stage, struct kw_row *row, struc
 
 	for (; r < last_reading; r++) {
 		row->wanted = r->wanted;
-		r->read(row, r->layout, r->values);
+		if (r->read)
+			r->read(row, r->layout, r->values);
+		else
+			kw_group_read(r->group, row, r->layout, r->values);
 	}
 	for (; pick < last_pick; pick++)
 		values[pick->out] = *pick->from;
@@ -529,6 +547,51 @@ kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_val
 		status = run_once(stage, row, values);
 	}
 	return status;
+}
+
+void kw_stage_place_rows(struct kw_stage *stage, const struct kw_slots *slots)
+{
+	for (size_t i = 0; i < stage->readings.nr; i++) {
+		struct kw_reading *r = &stage->readings.item[i];
+
+		r->rows.stride = slots->nr;
+		for (size_t k = 0; k < stage->picks.nr; k++) {
+			size_t field = (size_t)(stage->picks.item[k].from - r->values);
+
+			if (field < r->group->table->nr)
+				r->rows.column[field] = &slots->values[stage->picks.item[k].out];
+		}
+	}
+}
+
+static bool read_rows(struct kw_stage *stage, struct kw_row *row, const struct kw_found_row *found, size_t nr)
+{
+	bool failed = false;
+
+	for (size_t i = 0; i < stage->readings.nr; i++) {
+		struct kw_reading *r = &stage->readings.item[i];
+
+		r->rows.found = found;
+		r->rows.nr = nr;
+		row->wanted = r->wanted;
+		failed |= r->group->read_rows(row, r->layout, &r->rows);
+	}
+	return failed;
+}
+
+bool kw_stage_run_rows(struct kw_stage *stage, struct kw_row *row, const struct kw_found_row *found,
+		       size_t nr)
+{
+	uint64_t faults = kw_faults_now(row->ctx);
+	bool failed = read_rows(stage, row, found, nr);
+
+	stage->rows += nr;
+	/* As in kw_stage_run(). */
+	if (kw_faults_since(row->ctx, faults)) {
+		kw_row_go_on(row);
+		failed = read_rows(stage, row, found, nr);
+	}
+	return failed;
 }
 
 kw_status kw_stage_take(struct kw_stage *stage, struct kw_row *row, size_t fetched, struct kw_value *values)

@@ -54,10 +54,12 @@ struct kw_stage_items {
 /** A group of fields that are read together, and the values it gave for the row. */
 struct kw_reading {
 	const struct kw_field_group *group;
-	void (*read)(struct kw_row *row, const void *layout, struct kw_value *values); /* the group's */
+	void (*read)(struct kw_row *row, const void *layout,
+		     struct kw_value *values); /* the group's, or NULL */
 	const void *layout;
 	struct kw_value *values;
-	uint64_t wanted; /* row->wanted */
+	uint64_t wanted;     /* row->wanted */
+	struct kw_rows rows; /* where kw_stage_run_rows() puts what read_rows() makes */
 };
 
 /** One of them that is wanted. */
@@ -115,6 +117,7 @@ struct kw_stage {
 		size_t nr, cap;
 	} picks;
 	bool only_reads;     /* there is nothing but these readings */
+	bool reads_rows;     /* and all of them of many rows at once, each field for one slot */
 	uint64_t rows;	     /* that it has been run on since this was set to 0 */
 	uint32_t uses;	     /* KW_USES_... of all fields */
 	uint32_t flags_slot; /* of task_struct.flags, when a field uses them */
@@ -144,6 +147,13 @@ void kw_stage_begin(const struct kw_stage *stage, struct kw_value *values);
 
 /** Fetch and compute the columns of one row. Returns the state of the memory of the row's object. */
 kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_value *values);
+
+/** Prepare kw_stage_run_rows(), of a stage that reads rows: values has slots->nr values for each of KW_ROWS_MAX rows. */
+void kw_stage_place_rows(struct kw_stage *stage, const struct kw_slots *slots);
+
+/** As kw_stage_run(), of at most KW_ROWS_MAX rows at once. Tells whether a value could not be read. */
+bool kw_stage_run_rows(struct kw_stage *stage, struct kw_row *row, const struct kw_found_row *found,
+		       size_t nr);
 
 /** As kw_stage_run(), of a row that kw_plan_fetch() has fetched. */
 kw_status kw_stage_take(struct kw_stage *stage, struct kw_row *row, size_t fetched, struct kw_value *values);

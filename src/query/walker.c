@@ -25,7 +25,7 @@ struct walk {
 	kw_ctx *ctx;
 	const struct kw_kernel *kernel;
 	const struct kw_walker *w;
-	kw_take_row take;
+	kw_take_rows take;
 	void *arg;
 	uint32_t owner; /* what goes to row->cpu */
 };
@@ -41,7 +41,7 @@ struct kw_walker_kind {
 
 static bool give(const struct walk *walk, uint64_t object, uint64_t index)
 {
-	return walk->take(object, index, walk->owner, walk->arg);
+	return kw_take_row(walk->take, object, index, walk->owner, walk->arg);
 }
 
 struct on_list {
@@ -208,7 +208,7 @@ bool kw_walker_is(const char *name)
 
 /* Where there is no head, as of a task without an mm, nothing hangs. */
 kw_status kw_walker_run(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_walker *walker,
-			const struct kw_value *head, uint32_t owner, kw_take_row take, void *arg)
+			const struct kw_value *head, uint32_t owner, kw_take_rows take, void *arg)
 {
 	const struct walk walk = { ctx, kernel, walker, take, arg, owner };
 	kw_status status = kw_damage_among(head, 1);
@@ -368,7 +368,7 @@ static kw_status bind_arguments(struct kw_binder *b, struct kw_binder *rows,
 }
 
 /* The query calls kw_walker_run() instead: this only tells that rows are no tasks. */
-static kw_status no_walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_row take,
+static kw_status no_walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_rows take,
 			 void *arg)
 {
 	(void)ctx;

@@ -49,6 +49,6 @@ kw_status kw_walker_bind(struct kw_binder *b, struct kw_binder *rows, const stru
  * @param owner  what goes to row->cpu
  */
 kw_status kw_walker_run(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_walker *walker,
-			const struct kw_value *head, uint32_t owner, kw_take_row take, void *arg);
+			const struct kw_value *head, uint32_t owner, kw_take_rows take, void *arg);
 
 #endif

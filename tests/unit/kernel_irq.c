@@ -139,3 +139,54 @@ Test(kernel_irq, softirqs_once_a_pass)
 	expect_run(&g, query, &printer, KW_OK, "0 1\n1 6\n");
 	kw_query_free(query);
 }
+
+static uint64_t add_node(uint64_t above, unsigned int at)
+{
+	uint64_t below = kernel_alloc(g.k, NODE_SIZE, 64), entry = below + 2;
+
+	kernel_write(g.k, kernel_at(g.k, above, "xa_node.slots[0]") + 8 * at, &entry, 8);
+	return below;
+}
+
+/* Rows are read many at a time: what is beyond a limit, or twice in a row, or cannot be read, stays what it is. */
+Test(kernel_irq, more_than_are_read_at_once)
+{
+	uint64_t root = node;
+	char want[2048], twice[4096];
+	size_t len = 0, both = 0;
+
+	kernel_set(g.k, root, "xa_node.shift", 6);
+	for (unsigned int i = 0; i < 150; i++) {
+		if (i % 64 == 0)
+			node = add_node(root, i / 64);
+		add_irq(i % 64, 1000 + i);
+		len += (size_t)sprintf(want + len, "%u %u\n", i, 1000 + i);
+		both += (size_t)sprintf(twice + both, "%u %u %u\n", i, 1000 + i, i);
+	}
+	given_open(&g, KERNEL_RAM_LIVE);
+	expect_rows(&g, KW_OK, want, COUNTS);
+	expect_rows(&g, KW_OK, twice, .source = "irqs", .columns = "irq,count,irq");
+	expect_rows(&g, KW_OK, want, .source = "irqs", .columns = "label,count");
+	expect_rows(&g, KW_OK, "149 1149\n148 1148\n", COUNTS, .sort = "-count", .limit = 2);
+	*strstr(want, "70 1070\n") = '\0';
+	expect_rows(&g, KW_OK, want, COUNTS, .limit = 70);
+}
+
+Test(kernel_irq, that_cannot_be_read)
+{
+	uint64_t nowhere = 0xffffa00000000000;
+	kw_query *query;
+
+	add_irq(3, 7);
+	kernel_write(g.k, slot(5), &nowhere, 8);
+	add_irq(40, 1);
+	given_open(&g, KERNEL_RAM_LIVE);
+	expect_rows(&g, KW_INCOMPLETE, "3 7\n5 <no memory at that address>\n40 1\n", COUNTS);
+	expect_rows(&g, KW_OK, "3 7\n", COUNTS, .limit = 1);
+	query = bind_query(&g, OPTIONS(COUNTS));
+	expect_run(&g, query, &(struct printer){ 0 }, KW_INCOMPLETE,
+		   "3 7\n5 <no memory at that address>\n40 1\n");
+	cr_expect_eq(kw_query_counts(query)->damaged, 1);
+	cr_expect_eq(kw_query_counts(query)->rows, 3);
+	kw_query_free(query);
+}
