@@ -35,6 +35,8 @@ struct kw_query_options {
 	bool forest;	   /**< children after their parents; rows tell their depth */
 	int32_t pidns; /**< not 0: of tasks and threads, what the PID namespace sees that the process of this ID is in; IDs,
 			    also `pids`, are those in it */
+	bool anew; /**< each run makes all rows anew, and nothing is kept of them; else those of processes whose memory is
+			as in the run before are handed out as they were, which takes a few KiB for each */
 };
 
 typedef struct kw_query kw_query;
@@ -110,6 +112,7 @@ struct kw_query_counts {
 	uint64_t conditions; /**< of rows for `where` */
 	uint64_t keys; /**< of rows of tasks or threads for their order, which comes before their columns */
 	uint64_t columns; /**< of rows for their columns */
+	uint64_t same;	  /**< of these, rows whose memory was as in the run before: shown as they were */
 };
 
 /** Return what the last run of a query met; lives as long as the query. */

@@ -26,6 +26,8 @@ void kw_plan_deinit(struct kw_plan *plan)
 	free(plan->pointers);
 	free(plan->line);
 	free(plan->number);
+	free(plan->word);
+	free(plan->image);
 	*plan = (struct kw_plan){ 0 };
 }
 
@@ -196,6 +198,10 @@ static void settle_nodes(struct kw_plan *plan)
 	for (size_t i = 0; i < plan->nodes.nr; i++) {
 		struct kw_plan_node *n = &plan->nodes.item[i];
 
+		if (plan->in_words) {
+			n->lo &= ~7ULL;
+			n->hi = (n->hi + 7) & ~7ULL;
+		}
 		n->scratch = plan->row_size;
 		plan->row_size += (n->hi - n->lo + 15) & ~15ULL;
 		if (!is_root(plan, (uint32_t)i))

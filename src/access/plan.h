@@ -35,6 +35,7 @@ struct kw_plan_node {
 	uint64_t lo, hi;      /* bytes of the object that are used */
 	size_t scratch;	      /* where a copy of the span lies among those of its row */
 	size_t end_line; /* its cache lines end before this one; they begin where those of the node before end */
+	size_t end_word; /* so do its words: see kw_plan_choose_words() */
 	/* So do its loads; and its numbers, of each kind, which are the same loads but for those from first_other on. */
 	const struct kw_plan_load *first_other, *end_load;
 	const struct kw_plan_number *end_u64, *end_u32, *end_s32;
@@ -91,6 +92,10 @@ struct kw_plan {
 	size_t view_rows; /* so many rows are looked at together in mapped memory: see kw_plan_view_objects() */
 	bool flat;	  /* one object with all values: see kw_plan_view() */
 	bool doubts_zeros; /* memory that can't be had may read as zeros: see is_unshown() */
+	bool in_words;	   /* set before it is finished: spans are made of whole words */
+	uint16_t *word;	   /* those that are compared, node by node: places in the nodes' spans, in words */
+	size_t nr_words;
+	uint8_t *image; /* a row's words in their places */
 	bool finished;
 };
 
@@ -179,6 +184,35 @@ kw_status kw_plan_view_objects(kw_ctx *ctx, struct kw_plan *plan, const uint64_t
  */
 void kw_plan_load(struct kw_plan *plan, const uint8_t *const *spans, size_t nr, struct kw_value *values,
 		  size_t stride);
+
+/**
+ * Choose the words that tell whether a row is as it was: those of the loads that are wanted, and of all pointers to objects.
+ * Only of a plan in words.
+ *
+ * @param wanted  how many bytes, from the first on, of each of plan->loads
+ */
+kw_status kw_plan_choose_words(kw_ctx *ctx, struct kw_plan *plan, const uint32_t *wanted);
+
+/** Tell whether the objects of a row, those that there are, have these plan->nr_words words. */
+bool kw_plan_has_words(const struct kw_plan *plan, const struct kw_plan_object *objects,
+		       const uint64_t *words);
+
+/**
+ * Copy the words of a row's objects, and let the objects be made of these copies: what is loaded from them then is what
+ * the words say. Nothing else is in them. Good until the next call.
+ */
+void kw_plan_copy_words(const struct kw_plan *plan, struct kw_plan_object *objects, uint64_t *ret_words);
+
+/** Tell whether some of a row's objects, none of them its own, are still the ones that are pointed to. */
+bool kw_plan_points_to(const struct kw_plan *plan, const struct kw_plan_object *objects, const uint32_t *node,
+		       size_t nr);
+
+/** Make some of the loads, from the objects of a row each of which is there or has a reason not to be. */
+void kw_plan_load_some(kw_ctx *ctx, const struct kw_plan_object *objects,
+		       const struct kw_plan_load *const *load, size_t nr, struct kw_value *values);
+
+/** Begin to fetch what will be looked at of the objects of a row, where they are mapped. */
+void kw_plan_prefetch(const struct kw_plan *plan, const struct kw_plan_object *objects);
 
 /** Print the plan for people. `root` names the row's object. */
 void kw_plan_explain(const struct kw_plan *plan, const char *root, FILE *out);

@@ -12,6 +12,19 @@ static inline void prefetch_lines(const struct kw_plan *plan, const struct kw_pl
 		__builtin_prefetch(data + *line);
 }
 
+void kw_plan_prefetch(const struct kw_plan *plan, const struct kw_plan_object *objects)
+{
+	const uint32_t *line = plan->line;
+
+	for (size_t i = 0; i < plan->nodes.nr; i++) {
+		const struct kw_plan_node *n = &plan->nodes.item[i];
+
+		if (objects[i].data)
+			prefetch_lines(plan, n, line, objects[i].data);
+		line = plan->line + n->end_line;
+	}
+}
+
 bool kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, const uint64_t *addrs, size_t nr,
 		  const uint8_t **ret_spans)
 {

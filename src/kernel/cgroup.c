@@ -166,12 +166,12 @@ static const struct kw_field_def fields[] = {
 	    "control group (version 2), as /proc/PID/cgroup has it behind 0::", "css_set.dfl_cgrp->kn" },
 	  { "cgroups.dfl_cgrp.kn", "cgroups.dfl_cgrp.self.flags" },
 	  cgroup,
-	  0 },
+	  KW_USES_MORE },
 	{ { "cpuset", "CPUSET", "", PATH, "group of the cpuset controller",
 	    "css_set.subsys[cpuset_cgrp_id]->cgroup->kn" },
 	  { "cgroups.subsys[cgroup_subsys_id.cpuset_cgrp_id].cgroup.kn" },
 	  cpuset,
-	  0 },
+	  KW_USES_MORE },
 };
 
 const struct kw_field_table kw_cgroup_fields = { fields, sizeof(fields) / sizeof(fields[0]) };

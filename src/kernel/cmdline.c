@@ -172,19 +172,19 @@ static const struct kw_field_def fields[] = {
 	    "memory of the process from mm_struct.arg_start on" },
 	  { AREAS },
 	  cmdline,
-	  KW_USES_MM },
+	  KW_USES_MM | KW_USES_MORE },
 	{ { "args", "COMMAND", "cmd,command", TEXT,
 	    "arguments with blanks between, or the name in brackets when there are none",
 	    "memory of the process from mm_struct.arg_start on; task_struct.comm" },
 	  { AREAS, "comm" },
 	  args,
-	  KW_USES_FLAGS },
+	  KW_USES_FLAGS | KW_USES_MORE },
 	{ { "environ", "ENVIRON", "environment", TEXT,
 	    "environment it was started with, each variable ended by a zero byte",
 	    "memory of the process from mm_struct.env_start on" },
 	  { AREAS },
 	  environment,
-	  KW_USES_MM },
+	  KW_USES_MM | KW_USES_MORE },
 };
 
 const struct kw_field_table kw_cmdline_fields = { fields, sizeof(fields) / sizeof(fields[0]) };

@@ -125,7 +125,7 @@ static const struct kw_field_def fields[] = {
 	    KW_COST_WALK, "supplementary group IDs, separated by blanks", "cred.group_info: ngroups, gid[]" },
 	  { "real_cred.group_info", "real_cred.group_info.ngroups" },
 	  groups,
-	  0 },
+	  KW_USES_MORE },
 	{ { "cap_inheritable", "CAPINH", "CapInh", KW_VAL_UINT, KW_UNIT_NONE, KW_SHOW_HEX, KW_SCOPE_BOTH,
 	    KW_COST_POINTER, "capabilities kept across exec", "cred.cap_inheritable" },
 	  { CAPABILITIES(cap_inheritable) },

@@ -25,12 +25,15 @@
 #define KW_USES_USERS 0x2u /* row->users */
 #define KW_USES_FLAGS 0x4u /* row->flags */
 #define KW_USES_MM    0x8u /* the mm: absent for a kernel thread, also for one that borrows an mm */
+/* Memory that its paths don't lead to, or what was found there for other rows: the same inputs may give another value. */
+#define KW_USES_MORE	 0x10u
+#define KW_USES_CPU_BITS 0x20u /* of its first path only as many bits as there can be CPUs */
 
 struct kw_field_def {
 	struct kw_field pub;
 	const char *needs[KW_FIELD_MAX_NEEDS];
 	void (*compute)(struct kw_row *row, const struct kw_value *in, struct kw_value *out);
-	uint32_t uses;
+	uint32_t uses; /* a field of KW_COST_PERCPU also uses more where the kernel has the parts of its counters */
 };
 
 struct kw_field_table {

@@ -177,9 +177,15 @@ static const struct kw_field_def fields[] = {
 	{ { "exe", "EXE", "", PATH, "program file", "mm_struct.exe_file->f_path" },
 	  { "mm.exe_file.f_path.dentry", "mm.exe_file.f_path.mnt" },
 	  file_path,
-	  KW_USES_MM },
-	{ { "cwd", "CWD", "", PATH, "working directory", "fs_struct.pwd" }, { FS(pwd) }, file_path, 0 },
-	{ { "root", "ROOT", "", PATH, "root directory", "fs_struct.root" }, { FS(root) }, file_path, 0 },
+	  KW_USES_MM | KW_USES_MORE },
+	{ { "cwd", "CWD", "", PATH, "working directory", "fs_struct.pwd" },
+	  { FS(pwd) },
+	  file_path,
+	  KW_USES_MORE },
+	{ { "root", "ROOT", "", PATH, "root directory", "fs_struct.root" },
+	  { FS(root) },
+	  file_path,
+	  KW_USES_MORE },
 };
 
 const struct kw_field_table kw_file_path_fields = { fields, sizeof(fields) / sizeof(fields[0]) };

@@ -66,7 +66,7 @@ static const struct kw_field_def fields[] = {
 	    "number of open files", "files_struct.fdt->open_fds, fd[]" },
 	  { "files.fdt.max_fds", "files.fdt.open_fds", "files.fdt.fd" },
 	  open_files,
-	  0 },
+	  KW_USES_MORE },
 };
 
 const struct kw_field_table kw_files_fields = { fields, sizeof(fields) / sizeof(fields[0]) };

@@ -322,7 +322,7 @@ static const struct kw_field_def fields[] = {
 	    "cgroup_roots, css_set.cgrp_links" },
 	  { "cgroups" },
 	  cgroups,
-	  KW_USES_FLAGS },
+	  KW_USES_FLAGS | KW_USES_MORE },
 };
 
 const struct kw_field_table kw_hierarchy_fields = { fields, sizeof(fields) / sizeof(fields[0]) };

@@ -283,7 +283,7 @@ static const struct kw_field_def fields[] = {
 	    KW_COST_PERCPU, "resident memory as a share of all memory", "rss / _totalram_pages" },
 	  { COUNT(0), COUNT(1), COUNT(3), COUNTERS(0), COUNTERS(1), COUNTERS(3) },
 	  memory_share,
-	  KW_USES_MM },
+	  KW_USES_MM | KW_USES_MORE },
 	{ { "rss_anon", "RSSANON", "RssAnon", BYTES, KW_COST_PERCPU, "resident anonymous pages",
 	    "mm_struct.rss_stat[MM_ANONPAGES]" },
 	  { COUNT(1), COUNTERS(1) },

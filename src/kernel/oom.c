@@ -236,7 +236,7 @@ static const struct kw_field_def fields[] = {
 	    "mm_struct.rss_stat, pgtables_bytes; signal_struct.oom_score_adj" },
 	  { "signal.oom_score_adj", "tgid", "group_leader" },
 	  oom_score,
-	  KW_USES_FLAGS },
+	  KW_USES_FLAGS | KW_USES_MORE },
 };
 
 const struct kw_field_table kw_oom_fields = { fields, sizeof(fields) / sizeof(fields[0]) };

@@ -204,6 +204,7 @@ static void set_process(struct kw_row *row, struct kw_thread_sums *s)
 		set_alone(s, row->sum_uses, v);
 		return;
 	}
+	row->ctx->reads++;
 	if (!set_inputs(s, row->sum_uses, v + KW_SUM_NR))
 		return;
 	status = kw_threads_each(row->ctx, row->kernel, row->task, add_thread, s);

@@ -162,13 +162,13 @@ static const struct kw_field_def fields[] = {
 	    "the stack below task_struct.thread.sp, unwound; symbols" },
 	  { NEEDS },
 	  wchan,
-	  0 },
+	  KW_USES_MORE },
 	{ { "proc_wchan", "PROCWCHAN", "", TEXT,
 	    "wchan as /proc/PID/wchan has it: until 5.15 by frame pointers, mostly of no use",
 	    "the stack below task_struct.thread.sp; symbols" },
 	  { NEEDS },
 	  proc_wchan,
-	  0 },
+	  KW_USES_MORE },
 };
 
 const struct kw_field_table kw_wchan_fields = { fields, sizeof(fields) / sizeof(fields[0]) };

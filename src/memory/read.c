@@ -228,6 +228,7 @@ kw_status kw_read(kw_ctx *ctx, uint64_t addr, void *buf, size_t len)
 	const struct kw_segment *segment = reader ? reader->virt_hit : NULL;
 	uint64_t skip = segment ? addr - segment->vaddr : 0;
 
+	ctx->reads++;
 	if (segment && reader->depth && holds(segment, skip, len) && segment->map)
 		return read_segment(ctx, segment, skip, buf, len);
 	return read_in_pass(ctx, addr, buf, len, read_virtual);
@@ -235,6 +236,7 @@ kw_status kw_read(kw_ctx *ctx, uint64_t addr, void *buf, size_t len)
 
 kw_status kw_read_phys(kw_ctx *ctx, uint64_t paddr, void *buf, size_t len)
 {
+	ctx->reads++;
 	return read_in_pass(ctx, paddr, buf, len, read_physical);
 }
 

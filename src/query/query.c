@@ -248,6 +248,7 @@ static kw_status parse_options(kw_query *q, const struct kw_query_options *o)
 			"no forest",
 			q->root.source->pub.name);
 	q->limit = o->limit;
+	q->anew = o->anew;
 	q->forest = o->forest;
 	q->selects_pids = o->pids;
 	q->selects_users = o->users;
@@ -277,6 +278,12 @@ kw_status kw_query_add_samples(kw_query *q, struct kw_stage *stage)
 	return status;
 }
 
+static bool is_plain(const kw_query *q)
+{
+	return !q->root.source->walk && !q->threads && !kw_query_is_ordered(q) && !q->selects_users &&
+	       !q->selects_names && !q->condition.expr;
+}
+
 static kw_status build_show(kw_query *q)
 {
 	kw_status status = KW_OK;
@@ -289,6 +296,7 @@ static kw_status build_show(kw_query *q)
 	for (uint32_t i = 0; !status && i < q->columns.nr; i++)
 		status = kw_stage_add(q->ctx, &q->root, &q->show, &q->slots, &q->columns.item[i], i);
 	q->check_pid = q->slots.nr++;
+	q->show.plan.in_words = is_plain(q);
 	if (!status)
 		status = kw_stage_add_path(q->ctx, &q->root, &q->show, "pid", &q->check_pid);
 	if (!status && kw_query_is_ordered(q)) {
@@ -345,12 +353,6 @@ static kw_status build_keys(kw_query *q)
 		status = kw_stage_add_path(q->ctx, &q->root, &q->keys, paths[i], slots[i]);
 	}
 	return status ? status : kw_stage_finish(q->ctx, &q->root, &q->keys, &q->slots);
-}
-
-static bool is_plain(const kw_query *q)
-{
-	return !q->root.source->walk && !q->threads && !kw_query_is_ordered(q) && !q->selects_users &&
-	       !q->selects_names && !q->condition.expr;
 }
 
 /* Rows that are nothing but values of the task itself need no more than loading them, and a look at its struct pid. */
@@ -496,6 +498,7 @@ void kw_query_free(kw_query *q)
 	free(q->kept_values.item);
 	free(q->slots.values);
 	free(q->shown);
+	kw_remembered_free(q->remembered);
 	kw_program_free(q->program);
 	kw_query_free(q->outer);
 	free(q);

@@ -11,6 +11,7 @@
 #include "kernel/pid_ns_view.h"
 #include "kernel/task_walk.h"
 #include "query/batch.h"
+#include "query/remembered.h"
 #include "query/stage.h"
 
 struct names {
@@ -103,6 +104,8 @@ struct kw_query {
 	uint64_t one_task; /* of a source of what each process has: only this task's rows; 0: all */
 	int32_t one_pid;
 	struct batch batch;
+	struct kw_remembered *remembered; /* rows of the runs before, or NULL */
+	bool anew;			  /* there shall be none */
 	int32_t leader_pid;
 	struct {
 		struct kw_task_ref *item;
@@ -166,6 +169,9 @@ bool kw_query_row_passes(struct kw_query *q);
 /** Hand each thread of a process, whose ID is q->leader_pid, to a function; until q->stop is set. */
 void kw_query_each_thread(struct kw_query *q, const struct kw_task_ref *leader,
 			  void (*take)(struct kw_query *q, const struct kw_task_ref *thread));
+
+/** Take a process that was found: select it, and its row, or its threads'. */
+void kw_query_take_process(struct kw_query *q, const struct kw_task_ref *ref);
 
 /** Bind the columns and keys of a source other than tasks and threads. */
 kw_status kw_rows_build(struct kw_query *q);

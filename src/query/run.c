@@ -269,7 +269,7 @@ static void take_row(kw_query *q, const struct kw_task_ref *ref)
 	q->passed = false;
 }
 
-static void take_process(kw_query *q, const struct kw_task_ref *ref)
+void kw_query_take_process(kw_query *q, const struct kw_task_ref *ref)
 {
 	if (!is_selected(q, ref))
 		return;
@@ -329,7 +329,7 @@ static kw_status walk_pids(kw_query *q)
 		kw_status status = kw_pid_lookup(q->ctx, q->kernel, (int32_t)pids->item[i], &ref);
 
 		if (!status)
-			take_process(q, &ref);
+			kw_query_take_process(q, &ref);
 		else if (status != KW_NOTFOUND)
 			kw_query_damage(q, status);
 	}
@@ -365,7 +365,7 @@ static bool show_batch(kw_query *q, const struct kw_task_ref *refs, unsigned int
 	for (unsigned int i = 0; i < nr && !q->stop; i++, values += q->slots.nr) {
 		if (!kw_is_task_of(&values[q->check_pid], &refs[i]) ||
 		    (q->kernel->is_live && !kw_task_is_still_listed(q->ctx, q->kernel, &refs[i]))) {
-			take_process(q, &refs[i]);
+			kw_query_take_process(q, &refs[i]);
 			continue;
 		}
 		id.pid = id.tid = refs[i].pid;
@@ -384,8 +384,12 @@ static void copy_batch(kw_query *q, const struct kw_task_ref *refs, unsigned int
 		memcpy(q->batch.refs, refs, nr * sizeof(*refs));
 		kw_batch_fetch(q, stage, nr);
 	}
+	if (q->remembered && !q->stop) {
+		kw_remembered_take(q, refs, nr);
+		return;
+	}
 	for (unsigned int i = 0; i < nr && !q->stop; i++)
-		take_process(q, &refs[i]);
+		kw_query_take_process(q, &refs[i]);
 	q->batch.stage = NULL;
 }
 
@@ -398,7 +402,7 @@ static void show_viewed(kw_query *q, const struct kw_task_ref *refs, unsigned in
 
 	for (unsigned int i = 0; i < nr && !q->stop; i++) {
 		if (!kw_batch_take(q, &q->show, &refs[i], &values[q->check_pid], &status)) {
-			take_process(q, &refs[i]);
+			kw_query_take_process(q, &refs[i]);
 			continue;
 		}
 		status = kw_damage_among(values, q->columns.nr);
@@ -426,7 +430,7 @@ static void view_and_take(kw_query *q, const struct kw_task_ref *refs, unsigned 
 		if (q->threads && stage != &q->select)
 			q->batch.stage = NULL;
 		for (unsigned int k = i; k < i + some && !q->stop; k++)
-			take_process(q, &refs[k]);
+			kw_query_take_process(q, &refs[k]);
 	}
 	q->batch.stage = NULL;
 }
@@ -438,6 +442,10 @@ static void look_at_batch(kw_query *q, const struct kw_task_ref *refs, unsigned 
 	uint64_t faults = kw_fault_count(q->ctx), tasks[KW_TASK_BATCH];
 	bool all;
 
+	if (q->remembered) {
+		kw_remembered_view(q, refs, nr);
+		return;
+	}
 	for (unsigned int i = 0; i < nr; i++)
 		tasks[i] = refs[i].task;
 	all = kw_plan_view(q->ctx, &first_stage(q)->plan, tasks, nr, span);
@@ -549,6 +557,7 @@ kw_status kw_query_scan(kw_query *q)
 		status = translate_pids(q);
 	if (status)
 		return status;
+	kw_remembered_begin(q);
 	if (q->root.source->walk)
 		status = kw_rows_run(q);
 	else if (q->selects_pids && !q->selects_users && !q->selects_names)
@@ -557,6 +566,7 @@ kw_status kw_query_scan(kw_query *q)
 		status = walk_all(q);
 	if (!status && q->failed)
 		status = kw_fail_nomem(q->ctx);
+	kw_remembered_end(q);
 	if (!status && !q->root.source->walk && kw_query_is_ordered(q))
 		status = order_and_show(q);
 	q->counts.conditions = q->where.rows;

@@ -487,7 +487,7 @@ static void make(struct kw_stage *stage, struct kw_row *row, struct kw_value *va
 	}
 }
 
-static void compute(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
+void kw_stage_compute(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
 {
 	bool has_flags;
 
@@ -525,7 +525,7 @@ static kw_status run_once(struct kw_stage *stage, struct kw_row *row, struct kw_
 			kw_set_absent(&values[stage->plan.loads.item[i].slot], KW_ABSENT_NOT_APPLICABLE);
 	else if (stage->plan.loads.nr)
 		status = kw_plan_run(row->ctx, &stage->plan, row->task, values);
-	compute(stage, row, values);
+	kw_stage_compute(stage, row, values);
 	return status;
 }
 
@@ -598,6 +598,6 @@ kw_status kw_stage_take(struct kw_stage *stage, struct kw_row *row, size_t fetch
 {
 	kw_status status = kw_plan_take(row->ctx, &stage->plan, fetched, values);
 
-	compute(stage, row, values);
+	kw_stage_compute(stage, row, values);
 	return status;
 }

@@ -155,6 +155,9 @@ void kw_stage_place_rows(struct kw_stage *stage, const struct kw_slots *slots);
 bool kw_stage_run_rows(struct kw_stage *stage, struct kw_row *row, const struct kw_found_row *found,
 		       size_t nr);
 
+/** Compute the fields of a row whose values have been loaded. */
+void kw_stage_compute(struct kw_stage *stage, struct kw_row *row, struct kw_value *values);
+
 /** As kw_stage_run(), of a row that kw_plan_fetch() has fetched. */
 kw_status kw_stage_take(struct kw_stage *stage, struct kw_row *row, size_t fetched, struct kw_value *values);
 

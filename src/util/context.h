@@ -36,6 +36,7 @@ struct kw_ctx {
 	struct kw_target *target; /* NULL until kw_open() */
 	struct kw_reader *reader; /* this context's cache, translations and failed pages */
 	struct kw_counters counters;
+	uint64_t reads; /* calls for memory, other than those of plans */
 	struct {
 		uint64_t pass, monotonic;
 	} clock;	      /* kernel/clock.c's: read once a pass; pass 0: not yet */

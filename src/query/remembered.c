@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Rows that are as they were in the run before. */
+#include "query/remembered.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/view.h"
+#include "query/parts.h"
+#include "query/query.h"
+#include "query/row_table.h"
+
+#define MOST_TEXT 4096 /* bytes of a row's strings */
+#define OFTEN	  4    /* a row that was another so many times is remembered only in every OFTEN-th run */
+
+struct kw_remembered {
+	struct kw_parts parts;
+	struct kw_row_table table;
+	struct kw_plan_object *image; /* of the row that is being made */
+};
+
+void kw_remembered_free(struct kw_remembered *r)
+{
+	if (!r)
+		return;
+	kw_parts_deinit(&r->parts);
+	kw_row_table_deinit(&r->table);
+	free(r->image);
+	free(r);
+}
+
+static void forget(kw_query *q)
+{
+	kw_remembered_free(q->remembered);
+	q->remembered = NULL;
+}
+
+/* Where each page is copied for the object that is on it there is nothing to compare with. */
+static bool can_profit(const kw_query *q)
+{
+	return !q->anew && (kw_memory_is_copied(q->ctx->target->memory) || !kw_views_are_copies(q->ctx)) &&
+	       q->is_plain && !q->is_flat && !q->root.in_ns && !q->show.makings.nr && !q->show.readings.nr &&
+	       q->show.plan.in_words && q->show.plan.loads.nr;
+}
+
+/* NULL without memory, or when it is of no use. */
+static struct kw_remembered *make(kw_query *q)
+{
+	const struct kw_plan *plan = &q->show.plan;
+	struct kw_remembered *r = calloc(1, sizeof(*r));
+
+	if (r)
+		r->image = calloc(plan->nodes.nr, sizeof(*r->image));
+	if (!r || !r->image || !kw_parts_make(q, &r->parts)) {
+		kw_remembered_free(r);
+		return NULL;
+	}
+	kw_row_table_begin(&r->table, plan->nodes.nr, plan->nr_words, q->columns.nr);
+	return r;
+}
+
+void kw_remembered_begin(kw_query *q)
+{
+	bool fails = kw_fault_count(q->ctx) && !kw_memory_is_copied(q->ctx->target->memory);
+
+	if (q->row.run == 2 && !fails && can_profit(q))
+		q->remembered = make(q);
+	/* Of what was found in a mapping nothing is to be used once a page of it has failed. */
+	if (q->remembered && fails)
+		forget(q);
+}
+
+void kw_remembered_end(kw_query *q)
+{
+	if (q->remembered && !kw_row_table_end_run(&q->remembered->table, q->row.run))
+		forget(q);
+}
+
+/* Rows */
+
+static bool is_still_its_own(kw_query *q, const struct kw_task_ref *ref)
+{
+	return !q->kernel->is_live || kw_task_is_still_listed(q->ctx, q->kernel, ref);
+}
+
+/* Objects of which nothing is known are nothing to compare with, nor is what has been copied for this run alone. */
+static bool can_be_kept(const struct kw_plan *plan, const struct kw_plan_object *objects, bool is_mapped)
+{
+	const uint8_t *end = plan->scratch + plan->rows * plan->row_size;
+
+	for (size_t i = 0; i < plan->nodes.nr; i++) {
+		const uint8_t *data = objects[i].data;
+
+		if (objects[i].status || (is_mapped && data >= plan->scratch && data < end))
+			return false;
+	}
+	return true;
+}
+
+static bool is_same(const struct kw_remembered *r, const kw_query *q, const struct kw_task_ref *ref,
+		    struct kw_kept_row *row, const struct kw_plan_object *now)
+{
+	return row && row->is_good && row->pid == ref->pid &&
+	       kw_plan_has_words(&q->show.plan, now, kw_row_words(&r->table, row));
+}
+
+static void run_moving(struct kw_remembered *r, kw_query *q, const struct kw_plan_object *objects)
+{
+	kw_plan_load_some(q->ctx, objects, r->parts.moving_loads.item, r->parts.moving_loads.nr,
+			  q->slots.values);
+	if (r->parts.moving.computed.nr || r->parts.moving.of_mm.nr)
+		kw_stage_compute(&r->parts.moving, &q->row, q->slots.values);
+}
+
+static size_t text_length(const struct kw_value *values, size_t nr)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (values[i].type == KW_VAL_STRING || values[i].type == KW_VAL_BYTES)
+			len += values[i].len;
+	return len;
+}
+
+static bool make_room(struct kw_kept_row *row, size_t len)
+{
+	char *text;
+
+	if (len <= row->text_size)
+		return true;
+	text = len <= MOST_TEXT ? malloc(len) : NULL;
+	if (!text)
+		return false;
+	free(row->text);
+	row->text = text;
+	row->text_size = len;
+	return true;
+}
+
+/* Keep the values of the row that has been made. False when there is no room for their text. */
+static bool keep_values(struct kw_remembered *r, const kw_query *q, struct kw_kept_row *row)
+{
+	struct kw_value *values = kw_row_values(&r->table, row);
+	char *text;
+
+	if (!make_room(row, text_length(q->slots.values, q->columns.nr)))
+		return false;
+	text = row->text;
+	memcpy(values, q->slots.values, q->columns.nr * sizeof(*values));
+	for (size_t i = 0; i < q->columns.nr; i++) {
+		if (values[i].type != KW_VAL_STRING && values[i].type != KW_VAL_BYTES)
+			continue;
+		if (values[i].len)
+			memcpy(text, values[i].str, values[i].len);
+		values[i].str = text;
+		text += values[i].len;
+	}
+	return true;
+}
+
+static void hand_out(kw_query *q, const struct kw_task_ref *ref, const struct kw_value *values)
+{
+	struct kw_row_identity id = { .pid = ref->pid, .tid = ref->pid, .address = ref->task };
+
+	q->show.rows++;
+	kw_query_hand_out(q, values, &id);
+}
+
+/* Fill a row with what its task's objects are now; the values are made of the words that are kept, and of nothing else. */
+static void make_row(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *ref,
+		     const struct kw_plan_object *now, struct kw_kept_row *row)
+{
+	const struct kw_plan *plan = &q->show.plan;
+	uint64_t reads;
+
+	memcpy(kw_row_objects(row), now, plan->nodes.nr * sizeof(*now));
+	memcpy(r->image, now, plan->nodes.nr * sizeof(*now));
+	kw_plan_copy_words(plan, r->image, kw_row_words(&r->table, row));
+	kw_query_begin_row(q, ref);
+	kw_plan_load_some(q->ctx, r->image, r->parts.still_loads.item, r->parts.still_loads.nr,
+			  q->slots.values);
+	reads = q->ctx->reads;
+	kw_stage_compute(&r->parts.still, &q->row, q->slots.values);
+	row->pid = ref->pid;
+	row->is_good = q->ctx->reads == reads;
+	run_moving(r, q, now);
+}
+
+/*
+ * Remember a row anew, and show it. False, and nothing has been shown, when anything about it is not as usual.
+ *
+ * @param now  its objects, which are those of q->show.plan.row
+ */
+static bool show_new(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *ref,
+		     const struct kw_plan_object *now, struct kw_kept_row *row, bool is_mapped)
+{
+	if (!can_be_kept(&q->show.plan, now, is_mapped))
+		return false;
+	make_row(r, q, ref, now, row);
+	/* Asked once all is copied: then it was this task's, and no failed page's zeros. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (kw_is_task_of(&q->slots.values[q->check_pid], ref) &&
+	    !kw_damage_among(q->slots.values, q->columns.nr) &&
+	    (!is_mapped || (!kw_faults_now(q->ctx) && is_still_its_own(q, ref) &&
+			    (!q->kernel->is_live || !kw_plan_changed(q->ctx, &q->show.plan))))) {
+		row->is_good = row->is_good && keep_values(r, q, row);
+		hand_out(q, ref, q->slots.values);
+		return true;
+	}
+	row->is_good = false;
+	return false;
+}
+
+/* Show a row whose words are as they were. False, and nothing has been shown, when the rest of it is not as usual. */
+static bool show_same(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *ref,
+		      struct kw_kept_row *row, const struct kw_plan_object *now, bool is_mapped)
+{
+	struct kw_value *values = kw_row_values(&r->table, row);
+
+	if (r->parts.columns) {
+		kw_query_begin_row(q, ref);
+		run_moving(r, q, now);
+	}
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (is_mapped && (kw_faults_now(q->ctx) || !is_still_its_own(q, ref) ||
+			  !kw_plan_points_to(&q->show.plan, now, r->parts.node.item, r->parts.node.nr)))
+		return false;
+	for (size_t i = 0; i < r->parts.columns; i++) {
+		values[r->parts.column[i]] = q->slots.values[r->parts.column[i]];
+		if (kw_damage_among(&values[r->parts.column[i]], 1))
+			return false;
+	}
+	row->changes = 0;
+	q->counts.same++;
+	hand_out(q, ref, values);
+	return true;
+}
+
+/* What goes on changing is remembered only now and then. */
+static bool is_worth_it(const kw_query *q, const struct kw_kept_row *row)
+{
+	return row->changes < OFTEN || (q->row.run + (row->task >> 6)) % OFTEN == 0;
+}
+
+/* A row that is another, or is not known yet. */
+static void show_other(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *ref,
+		       struct kw_kept_row *row, size_t fetched, bool is_mapped)
+{
+	struct kw_plan *plan = &q->show.plan;
+
+	if (!row)
+		row = kw_row_table_add(&r->table, ref->task);
+	if (row) {
+		kw_row_table_see(&r->table, row, q->row.run);
+		row->is_good = false;
+		row->changes++;
+		plan->row = plan->objects + fetched * plan->nodes.nr;
+		if (is_worth_it(q, row) && show_new(r, q, ref, plan->row, row, is_mapped))
+			return;
+	}
+	kw_query_take_process(q, ref);
+}
+
+static void show_one(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *ref,
+		     struct kw_kept_row *row, const struct kw_plan_object *now, bool is_mapped)
+{
+	kw_row_table_see(&r->table, row, q->row.run);
+	if (!show_same(r, q, ref, row, now, is_mapped))
+		kw_query_take_process(q, ref);
+}
+
+/* So many as the processor's cache has room for. */
+static void view_some(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *refs, unsigned int nr,
+		      struct kw_kept_row *const *rows)
+{
+	struct kw_task_ref others[KW_PLAN_ROWS];
+	bool same[KW_PLAN_ROWS];
+	size_t nr_others = 0, other = 0;
+
+	for (unsigned int i = 0; i < nr; i++)
+		if (rows[i] && rows[i]->is_good)
+			kw_plan_prefetch(&q->show.plan, kw_row_objects(rows[i]));
+	for (unsigned int i = 0; i < nr; i++) {
+		same[i] = rows[i] && is_same(r, q, &refs[i], rows[i], kw_row_objects(rows[i]));
+		if (!same[i])
+			others[nr_others++] = refs[i];
+	}
+	if (nr_others)
+		kw_batch_view(q, &q->show, others, nr_others);
+	for (unsigned int i = 0; i < nr && !q->stop; i++)
+		if (same[i])
+			show_one(r, q, &refs[i], rows[i], kw_row_objects(rows[i]), true);
+		else
+			show_other(r, q, &refs[i], rows[i], other++, true);
+	q->batch.stage = NULL;
+}
+
+void kw_remembered_view(kw_query *q, const struct kw_task_ref *refs, unsigned int nr)
+{
+	struct kw_remembered *r = q->remembered;
+	unsigned int most = (unsigned int)q->show.plan.view_rows;
+	struct kw_kept_row *rows[KW_TASK_BATCH];
+
+	for (unsigned int i = 0; i < nr; i++) {
+		rows[i] = kw_row_table_find(&r->table, refs[i].task);
+		if (rows[i])
+			__builtin_prefetch(rows[i]);
+	}
+	for (unsigned int i = 0; i < nr && !q->stop; i += most)
+		view_some(r, q, refs + i, nr - i < most ? nr - i : most, rows + i);
+}
+
+void kw_remembered_take(kw_query *q, const struct kw_task_ref *refs, unsigned int nr)
+{
+	struct kw_remembered *r = q->remembered;
+
+	for (unsigned int i = 0; i < nr && !q->stop; i++) {
+		struct kw_kept_row *row = kw_row_table_find(&r->table, refs[i].task);
+		const struct kw_plan_object *now = q->show.plan.objects + i * q->show.plan.nodes.nr;
+
+		if (!q->batch.is_good[i])
+			kw_query_take_process(q, &refs[i]);
+		else if (is_same(r, q, &refs[i], row, now))
+			show_one(r, q, &refs[i], row, now, false);
+		else
+			show_other(r, q, &refs[i], row, i, false);
+	}
+	q->batch.stage = NULL;
+}
