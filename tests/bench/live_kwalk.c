@@ -2,8 +2,9 @@
 /*
  * kwalk on the live kernel, mapped or by pread alone, or on a file: queries run again and again.
  *
- * ARG is, for a file, its path and a colon; then the columns to ask for, of processes or after SOURCE/ of another source; several such queries with + between
- * them make one pass.
+ * ARG is, for a file, its path and a colon; then the columns to ask for, of processes or after SOURCE/ of another source;
+ * anew/ in front of them: of processes, and each pass makes all rows anew. Several such queries with + between them make
+ * one pass.
  */
 #include "live.h"
 
@@ -38,7 +39,8 @@ static kw_status add_query(struct live_kwalk *k, char *text)
 
 	if (slash) {
 		*slash = 0;
-		query.source = text;
+		query.anew = strcmp(text, "anew") == 0;
+		query.source = query.anew ? NULL : text;
 		query.columns = slash + 1;
 	}
 	return kw_query_new(k->ctx, &query, &k->query[k->queries++]);
@@ -172,12 +174,15 @@ static bool write_row(const struct kw_value *values, const struct kw_row_identit
 	return true;
 }
 
-/* With a line that says how a pass reads. */
+/* With a line that says how a pass reads. What is remembered from pass to pass is what is compared. */
 static void list(struct way *way, FILE *out)
 {
 	struct live_kwalk *k = way->state;
-	struct kw_counters before = *kw_counters(k->ctx), after;
+	struct kw_counters before, after;
 
+	run(k, add_row);
+	run(k, add_row);
+	before = *kw_counters(k->ctx);
 	k->out = out;
 	run(k, write_row);
 	after = *kw_counters(k->ctx);

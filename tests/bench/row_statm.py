@@ -34,6 +34,7 @@ def check(results):
 def run(bench, row):
     rounds, passes = (QUICK_ROUNDS, QUICK_PASSES) if bench.quick else (ROUNDS, PASSES)
     ways = [f"mapped:{passes}:kwalk-mapped:{COLUMNS}", f"pread:{passes}:kwalk-pread:{COLUMNS}",
+            f"anew:{passes}:kwalk-mapped:anew/{COLUMNS}",
             f"open:{max(1, passes // 10)}:procfs-statm-open", f"lseek:{max(1, passes // 10)}:procfs-statm-lseek"]
     results = live.measure(bench, procs=0 if bench.quick else PROCS, first=[rounds], ways=ways)
     check(results)
@@ -43,9 +44,10 @@ def run(bench, row):
         return Figure(row, name, "ns/process", results[label].per_row(), peer, target, results[label].remark())
 
     mapped = figure("mapped", "kwalk, mapped")
+    anew = figure("anew", "kwalk, mapped, each row anew", mapped)
     pread = figure("pread", "kwalk, pread", mapped)
     opened = figure("open", "open, read, sscanf", mapped, 100)
     opened.note = f"{results['open'].passes[0][0]} processes in a guest"
-    return [mapped, pread, opened,
+    return [mapped, anew, pread, opened,
             figure("open", "open, read, sscanf beside pread", pread),
             figure("lseek", "lseek, read", mapped), figure("lseek", "lseek, read beside pread", pread)]
