@@ -23,6 +23,7 @@ void kw_plan_deinit(struct kw_plan *plan)
 	free(plan->scratch);
 	free(plan->objects);
 	free(plan->ranges);
+	free(plan->owners);
 	free(plan->pointers);
 	free(plan->line);
 	free(plan->number);

@@ -29,7 +29,7 @@
 #define KW_PLAN_ROWS 64
 
 struct kw_plan_node {
-	uint32_t parent;      /* index; of node 0 and its twins: itself */
+	uint32_t parent;      /* index, lower than its own; of node 0 and its twins: itself */
 	uint32_t null_reason; /* enum kw_absent when the pointer is NULL */
 	uint64_t hop;	      /* offset of the pointer in the parent */
 	uint64_t lo, hi;      /* bytes of the object that are used */
@@ -86,6 +86,7 @@ struct kw_plan {
 	struct kw_plan_object *objects; /* one for each node, for each row */
 	struct kw_plan_object *row;	/* those of the row that was run or taken last */
 	struct kw_range *ranges;	/* of a fetch, and what a recheck reads */
+	uint32_t *owners;		/* of the ranges: places in objects */
 	uint64_t *pointers;
 	uint32_t *line; /* cache lines with a value or a pointer in them: offsets in the nodes' spans, node by node */
 	size_t nr_lines;
@@ -137,14 +138,25 @@ kw_status kw_plan_run(kw_ctx *ctx, struct kw_plan *plan, uint64_t addr, struct k
  * Fetch the objects of many rows with few calls: for memory that is copied. kw_plan_take() gives their values.
  *
  * @param addrs  the rows' objects, KW_PLAN_ROWS at most
+ * @param rows  which row each is to be, or NULL: from 0 on
  */
-kw_status kw_plan_fetch(kw_ctx *ctx, struct kw_plan *plan, const uint64_t *addrs, size_t nr);
+kw_status kw_plan_fetch(kw_ctx *ctx, struct kw_plan *plan, const uint64_t *addrs, const size_t *rows,
+			size_t nr);
+
+/**
+ * Fetch objects again that rows had before, those that others are found by last: when they then point to the same ones,
+ * these were the rows' own while they were copied.
+ *
+ * @param known  the rows' objects as they were
+ */
+kw_status kw_plan_fetch_known(kw_ctx *ctx, struct kw_plan *plan, const struct kw_plan_object *const *known,
+			      const size_t *rows, size_t nr);
 
 /** Give the values of a row that was fetched or viewed; as kw_plan_run(). */
 kw_status kw_plan_take(kw_ctx *ctx, struct kw_plan *plan, size_t row, struct kw_value *values);
 
-/** For each of the nr rows that were fetched, tell what kw_plan_changed() tells of one. */
-void kw_plan_recheck(kw_ctx *ctx, struct kw_plan *plan, size_t nr, bool *ret_changed);
+/** For each of nr rows that were fetched, tell what kw_plan_changed() tells of one; rows as for kw_plan_fetch(). */
+void kw_plan_recheck(kw_ctx *ctx, struct kw_plan *plan, const size_t *rows, size_t nr, bool *ret_changed);
 
 /**
  * Tell whether the objects that the last run followed pointers to are no longer the ones pointed to: reads the

@@ -221,44 +221,74 @@ static bool make_ranges(struct kw_plan *plan)
 		plan->pointers = calloc(nr, sizeof(*plan->pointers));
 	if (!plan->ranges)
 		plan->ranges = calloc(nr, sizeof(*plan->ranges));
-	return plan->pointers && plan->ranges && kw_plan_make_rows(plan, KW_PLAN_ROWS);
+	if (!plan->owners)
+		plan->owners = calloc(nr, sizeof(*plan->owners));
+	return plan->pointers && plan->ranges && plan->owners && kw_plan_make_rows(plan, KW_PLAN_ROWS);
 }
 
-/* Fetch one node's object in all rows. */
-static void fetch_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, const uint64_t *addrs, size_t nr)
+/* Add the range of a row's object, which has an address, to those that will be fetched. */
+static void add_range(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, size_t row, size_t *used)
 {
 	const struct kw_plan_node *n = &plan->nodes.item[i];
-	size_t row_of[KW_PLAN_ROWS], used = 0;
+	struct kw_plan_object *objects = plan->objects + row * plan->nodes.nr;
+	struct kw_range *range = &plan->ranges[*used];
 
-	for (size_t r = 0; r < nr; r++) {
-		struct kw_plan_object *row = plan->objects + r * plan->nodes.nr;
-		struct kw_range *range = &plan->ranges[used];
-
-		if (!find_object(ctx, plan, n, i, addrs[r], row))
-			continue;
-		if (__builtin_add_overflow(row[i].address, n->lo, &range->addr)) {
-			set_object(ctx, plan, i, row, NULL, true, KW_ABSENT);
-			continue;
-		}
-		range->len = (uint32_t)(n->hi - n->lo);
-		range->buf = plan->scratch + r * plan->row_size + n->scratch;
-		row_of[used++] = r;
+	if (__builtin_add_overflow(objects[i].address, n->lo, &range->addr)) {
+		set_object(ctx, plan, i, objects, NULL, true, KW_ABSENT);
+		return;
 	}
-	kw_gather(ctx, plan->ranges, used);
-	for (size_t k = 0; k < used; k++) {
-		const struct kw_range *range = &plan->ranges[k];
+	range->len = (uint32_t)(n->hi - n->lo);
+	range->buf = plan->scratch + row * plan->row_size + n->scratch;
+	plan->owners[(*used)++] = (uint32_t)(row * plan->nodes.nr + i);
+}
 
-		set_object(ctx, plan, i, plan->objects + row_of[k] * plan->nodes.nr,
+static void fetch_ranges(kw_ctx *ctx, struct kw_plan *plan, size_t nr)
+{
+	kw_gather(ctx, plan->ranges, nr);
+	for (size_t k = 0; k < nr; k++) {
+		const struct kw_range *range = &plan->ranges[k];
+		uint32_t i = plan->owners[k] % (uint32_t)plan->nodes.nr;
+
+		set_object(ctx, plan, i, plan->objects + plan->owners[k] - i,
 			   range->status == KW_OK ? range->buf : NULL, true, range->status);
 	}
 }
 
-kw_status kw_plan_fetch(kw_ctx *ctx, struct kw_plan *plan, const uint64_t *addrs, size_t nr)
+kw_status kw_plan_fetch(kw_ctx *ctx, struct kw_plan *plan, const uint64_t *addrs, const size_t *rows,
+			size_t nr)
 {
 	if (!make_ranges(plan))
 		return kw_fail_nomem(ctx);
-	for (uint32_t i = 0; i < plan->nodes.nr; i++)
-		fetch_node(ctx, plan, i, addrs, nr);
+	for (uint32_t i = 0; i < plan->nodes.nr; i++) {
+		size_t used = 0;
+
+		for (size_t k = 0; k < nr; k++) {
+			size_t row = rows ? rows[k] : k;
+
+			if (find_object(ctx, plan, &plan->nodes.item[i], i, addrs[k],
+					plan->objects + row * plan->nodes.nr))
+				add_range(ctx, plan, i, row, &used);
+		}
+		fetch_ranges(ctx, plan, used);
+	}
+	return KW_OK;
+}
+
+kw_status kw_plan_fetch_known(kw_ctx *ctx, struct kw_plan *plan, const struct kw_plan_object *const *known,
+			      const size_t *rows, size_t nr)
+{
+	if (!make_ranges(plan))
+		return kw_fail_nomem(ctx);
+	for (size_t k = 0; k < nr; k++)
+		memcpy(plan->objects + rows[k] * plan->nodes.nr, known[k], plan->nodes.nr * sizeof(**known));
+	for (uint32_t i = (uint32_t)plan->nodes.nr; i-- > 0;) {
+		size_t used = 0;
+
+		for (size_t k = 0; k < nr; k++)
+			if (known[k][i].data)
+				add_range(ctx, plan, i, rows[k], &used);
+		fetch_ranges(ctx, plan, used);
+	}
 	return KW_OK;
 }
 
@@ -278,13 +308,18 @@ static uint64_t pointer_place(const struct kw_plan *plan, const struct kw_plan_o
 	return row[n->parent].address + plan->nodes.item[n->parent].lo + n->hop;
 }
 
-void kw_plan_recheck(kw_ctx *ctx, struct kw_plan *plan, size_t nr, bool *ret_changed)
+static const struct kw_plan_object *row_objects(const struct kw_plan *plan, const size_t *rows, size_t k)
+{
+	return plan->objects + (rows ? rows[k] : k) * plan->nodes.nr;
+}
+
+void kw_plan_recheck(kw_ctx *ctx, struct kw_plan *plan, const size_t *rows, size_t nr, bool *ret_changed)
 {
 	size_t used = 0;
 
-	for (size_t r = 0; r < nr; r++)
+	for (size_t k = 0; k < nr; k++)
 		for (uint32_t i = 0; i < plan->nodes.nr; i++) {
-			uint64_t at = pointer_place(plan, plan->objects + r * plan->nodes.nr, i);
+			uint64_t at = pointer_place(plan, row_objects(plan, rows, k), i);
 
 			if (at) {
 				plan->ranges[used] = (struct kw_range){ .addr = at,
@@ -295,14 +330,14 @@ void kw_plan_recheck(kw_ctx *ctx, struct kw_plan *plan, size_t nr, bool *ret_cha
 		}
 	kw_gather(ctx, plan->ranges, used);
 	used = 0;
-	for (size_t r = 0; r < nr; r++) {
-		const struct kw_plan_object *row = plan->objects + r * plan->nodes.nr;
+	for (size_t k = 0; k < nr; k++) {
+		const struct kw_plan_object *row = row_objects(plan, rows, k);
 
-		ret_changed[r] = false;
+		ret_changed[k] = false;
 		for (uint32_t i = 0; i < plan->nodes.nr; i++) {
 			if (!pointer_place(plan, row, i))
 				continue;
-			ret_changed[r] |= plan->ranges[used].status != KW_OK ||
+			ret_changed[k] |= plan->ranges[used].status != KW_OK ||
 					  plan->pointers[used] != row[i].address;
 			used++;
 		}

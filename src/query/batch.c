@@ -31,21 +31,29 @@ static bool begin_batch(kw_query *q, const struct kw_stage *stage, size_t nr, bo
 	return !status;
 }
 
-void kw_batch_fetch(kw_query *q, struct kw_stage *stage, size_t nr)
+void kw_batch_fetch(kw_query *q, struct kw_stage *stage, size_t nr, const size_t *which, size_t nr_which)
 {
 	struct batch *batch = &q->batch;
+	struct kw_task_ref refs[KW_PLAN_ROWS];
 	uint64_t tasks[KW_PLAN_ROWS];
 	bool is_listed[KW_PLAN_ROWS], is_changed[KW_PLAN_ROWS];
 
-	for (size_t i = 0; i < nr; i++)
-		tasks[i] = batch->refs[i].task;
-	if (!begin_batch(q, stage, nr, false, kw_plan_fetch(q->ctx, &stage->plan, tasks, nr)) ||
-	    !q->kernel->is_live)
+	nr_which = which ? nr_which : nr;
+	for (size_t i = 0; i < nr_which; i++) {
+		refs[i] = batch->refs[which ? which[i] : i];
+		tasks[i] = refs[i].task;
+	}
+	if (!begin_batch(q, stage, nr, false, kw_plan_fetch(q->ctx, &stage->plan, tasks, which, nr_which)))
 		return;
-	kw_tasks_are_listed(q->ctx, q->kernel, batch->refs, (unsigned int)nr, is_listed);
-	kw_plan_recheck(q->ctx, &stage->plan, nr, is_changed);
-	for (size_t i = 0; i < nr; i++)
-		batch->is_good[i] = is_listed[i] && !is_changed[i];
+	if (which)
+		memset(batch->is_good, false, nr);
+	if (q->kernel->is_live) {
+		kw_tasks_are_listed(q->ctx, q->kernel, refs, (unsigned int)nr_which, is_listed);
+		kw_plan_recheck(q->ctx, &stage->plan, which, nr_which, is_changed);
+	}
+	for (size_t i = 0; i < nr_which; i++)
+		batch->is_good[which ? which[i] : i] = !q->kernel->is_live ||
+						       (is_listed[i] && !is_changed[i]);
 }
 
 void kw_batch_view(kw_query *q, struct kw_stage *stage, const struct kw_task_ref *refs, size_t nr)

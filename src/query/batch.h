@@ -28,8 +28,13 @@ struct batch {
 /** Begin the row of a task, or go on with it where its condition has been looked at: what that got is still of use. */
 void kw_query_begin_row(struct kw_query *q, const struct kw_task_ref *ref);
 
-/** Copy what a stage needs of the first nr tasks of q->batch.refs. Stops the query when memory runs out. */
-void kw_batch_fetch(struct kw_query *q, struct kw_stage *stage, size_t nr);
+/**
+ * Copy what a stage needs of the first nr tasks of q->batch.refs. Stops the query when memory runs out.
+ *
+ * @param which  of nr_which of them only, in their order; NULL: of all
+ */
+void kw_batch_fetch(struct kw_query *q, struct kw_stage *stage, size_t nr, const size_t *which,
+		    size_t nr_which);
 
 /** Find the objects that a stage needs of tasks in mapped memory: stage->plan.view_rows at most. As kw_batch_fetch(). */
 void kw_batch_view(struct kw_query *q, struct kw_stage *stage, const struct kw_task_ref *refs, size_t nr);

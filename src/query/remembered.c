@@ -310,20 +310,62 @@ void kw_remembered_view(kw_query *q, const struct kw_task_ref *refs, unsigned in
 		view_some(r, q, refs + i, nr - i < most ? nr - i : most, rows + i);
 }
 
-void kw_remembered_take(kw_query *q, const struct kw_task_ref *refs, unsigned int nr)
+/* Copy the objects of rows that are known, and tell which are as they were. False when memory runs out. */
+static bool copy_known(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *refs, unsigned int nr,
+		       struct kw_kept_row *const *rows, bool *ret_same)
+{
+	const struct kw_plan_object *known[KW_PLAN_ROWS];
+	struct kw_task_ref known_refs[KW_PLAN_ROWS];
+	size_t which[KW_PLAN_ROWS], nr_known = 0;
+	bool is_listed[KW_PLAN_ROWS];
+
+	for (unsigned int i = 0; i < nr; i++) {
+		ret_same[i] = false;
+		if (!rows[i] || !rows[i]->is_good)
+			continue;
+		known[nr_known] = kw_row_objects(rows[i]);
+		known_refs[nr_known] = refs[i];
+		which[nr_known++] = i;
+	}
+	if (kw_plan_fetch_known(q->ctx, &q->show.plan, known, which, nr_known))
+		return false;
+	if (q->kernel->is_live)
+		kw_tasks_are_listed(q->ctx, q->kernel, known_refs, (unsigned int)nr_known, is_listed);
+	for (size_t k = 0; k < nr_known; k++) {
+		size_t i = which[k];
+
+		ret_same[i] =
+			(!q->kernel->is_live || is_listed[k]) &&
+			is_same(r, q, &refs[i], rows[i], q->show.plan.objects + i * q->show.plan.nodes.nr);
+	}
+	return true;
+}
+
+void kw_remembered_copy(kw_query *q, const struct kw_task_ref *refs, unsigned int nr)
 {
 	struct kw_remembered *r = q->remembered;
+	struct kw_kept_row *rows[KW_PLAN_ROWS];
+	size_t others[KW_PLAN_ROWS], nr_others = 0;
+	bool same[KW_PLAN_ROWS];
 
-	for (unsigned int i = 0; i < nr && !q->stop; i++) {
-		struct kw_kept_row *row = kw_row_table_find(&r->table, refs[i].task);
-		const struct kw_plan_object *now = q->show.plan.objects + i * q->show.plan.nodes.nr;
-
-		if (!q->batch.is_good[i])
-			kw_query_take_process(q, &refs[i]);
-		else if (is_same(r, q, &refs[i], row, now))
-			show_one(r, q, &refs[i], row, now, false);
-		else
-			show_other(r, q, &refs[i], row, i, false);
+	for (unsigned int i = 0; i < nr; i++)
+		rows[i] = kw_row_table_find(&r->table, refs[i].task);
+	if (!copy_known(r, q, refs, nr, rows, same)) {
+		q->failed = q->stop = true;
+		return;
 	}
+	for (unsigned int i = 0; i < nr; i++)
+		if (!same[i])
+			others[nr_others++] = i;
+	memcpy(q->batch.refs, refs, nr * sizeof(*refs));
+	kw_batch_fetch(q, &q->show, nr, others, nr_others);
+	for (unsigned int i = 0; i < nr && !q->stop; i++)
+		if (same[i])
+			show_one(r, q, &refs[i], rows[i], q->show.plan.objects + i * q->show.plan.nodes.nr,
+				 false);
+		else if (q->batch.is_good[i])
+			show_other(r, q, &refs[i], rows[i], i, false);
+		else
+			kw_query_take_process(q, &refs[i]);
 	q->batch.stage = NULL;
 }

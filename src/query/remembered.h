@@ -27,7 +27,7 @@ void kw_remembered_free(struct kw_remembered *r);
 /** Show rows whose tasks are mapped: as kw_query_take_process() of each. */
 void kw_remembered_view(struct kw_query *q, const struct kw_task_ref *refs, unsigned int nr);
 
-/** Show rows whose objects q->batch has copied: as kw_query_take_process() of each. */
-void kw_remembered_take(struct kw_query *q, const struct kw_task_ref *refs, unsigned int nr);
+/** Show rows whose tasks have to be copied: as kw_query_take_process() of each. */
+void kw_remembered_copy(struct kw_query *q, const struct kw_task_ref *refs, unsigned int nr);
 
 #endif

@@ -380,13 +380,13 @@ static void copy_batch(kw_query *q, const struct kw_task_ref *refs, unsigned int
 {
 	struct kw_stage *stage = first_stage(q);
 
+	if (q->remembered) {
+		kw_remembered_copy(q, refs, nr);
+		return;
+	}
 	if (!q->threads || stage == &q->select) {
 		memcpy(q->batch.refs, refs, nr * sizeof(*refs));
-		kw_batch_fetch(q, stage, nr);
-	}
-	if (q->remembered && !q->stop) {
-		kw_remembered_take(q, refs, nr);
-		return;
+		kw_batch_fetch(q, stage, nr, NULL, 0);
 	}
 	for (unsigned int i = 0; i < nr && !q->stop; i++)
 		kw_query_take_process(q, &refs[i]);
@@ -493,7 +493,7 @@ static void fetch_pending(kw_query *q, size_t first)
 		nr = KW_PLAN_ROWS;
 	for (size_t i = 0; i < nr; i++)
 		q->batch.refs[i] = q->pending.item[first + i].ref;
-	kw_batch_fetch(q, &q->show, nr);
+	kw_batch_fetch(q, &q->show, nr, NULL, 0);
 }
 
 /* The second step: the columns of the rows that are left, if they are still the same tasks. */

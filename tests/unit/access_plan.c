@@ -85,11 +85,11 @@ static void expect_run_at(uint64_t addr, uint32_t nr, kw_status want_status, con
 	bool changed[4];
 
 	expect_now(nr, kw_plan_run(g.ctx, &plan, addr, values), want_status, want);
-	cr_assert_eq(kw_plan_fetch(g.ctx, &plan, rows, 4), KW_OK);
+	cr_assert_eq(kw_plan_fetch(g.ctx, &plan, rows, NULL, 4), KW_OK);
 	expect_now(nr, kw_plan_take(g.ctx, &plan, 3, values), want_status, want);
 	kw_plan_take(g.ctx, &plan, 2, values);
 	expect_now(nr, kw_plan_take(g.ctx, &plan, 1, values), want_status, want);
-	kw_plan_recheck(g.ctx, &plan, 4, changed);
+	kw_plan_recheck(g.ctx, &plan, NULL, 4, changed);
 	cr_expect_not(changed[0] || changed[1] || changed[2] || changed[3]);
 }
 
