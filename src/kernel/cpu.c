@@ -55,12 +55,8 @@ struct cpu {
 };
 
 struct cpus {
-	struct kw_cpu_kstat_sums kstat; /* first: kw_cpu_kstat_all() */
-	struct {
-		uint64_t pass; /* in which it was read */
-		uint64_t mask[KW_MAX_CPUS / 64];
-	} online;
-	struct cpu cpu[]; /* as many as the kernel has */
+	struct kw_cpus_kept all; /* first: kw_cpus_kept() */
+	struct cpu cpu[];	 /* as many as the kernel has */
 };
 
 static void *make_cpus(const struct kw_kernel *kernel)
@@ -99,20 +95,20 @@ static const struct kw_field_def time_fields[] = {
 
 const struct kw_field_table kw_cpu_time_fields = { time_fields, KW_NR_CPU_TIMES };
 
-bool kw_cpu_is_online(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
-		      unsigned int cpu)
+bool kw_cpu_is_online_now(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
+			  unsigned int cpu)
 {
 	struct cpus *cpus = keep_cpus(ctx, kernel);
 	size_t size = (kernel->nr_cpus + 63) / 64 * sizeof(uint64_t);
 
 	if (!cpus || l->online_mask == KW_NO_ADDR || cpu >= kernel->nr_cpus)
 		return false;
-	if (cpus->online.pass != kw_pass_number(ctx)) {
-		if (kw_read_near(ctx, l->online_mask, cpus->online.mask, size) != KW_OK)
+	if (cpus->all.online.pass != kw_pass_number(ctx)) {
+		if (kw_read_near(ctx, l->online_mask, cpus->all.online.mask, size) != KW_OK)
 			return false;
-		cpus->online.pass = kw_pass_number(ctx);
+		cpus->all.online.pass = kw_pass_number(ctx);
 	}
-	return cpus->online.mask[cpu / 64] >> (cpu % 64) & 1;
+	return cpus->all.online.mask[cpu / 64] >> (cpu % 64) & 1;
 }
 
 /*
@@ -395,7 +391,7 @@ static kw_status add_kstat(kw_ctx *ctx, const struct kw_cpu_layout *l, uint64_t 
 		return status;
 	sums->irqs += kw_load_u64(at + l->irqs_sum);
 	at += l->softirqs;
-	for (uint32_t i = 0; i < l->nr_softirqs; i++)
+	for (uint32_t i = 0, nr = l->nr_softirqs; i < nr; i++)
 		sums->softirqs[i] += kw_load_u32(at + 4 * i);
 	return KW_OK;
 }
@@ -429,13 +425,13 @@ kw_status kw_cpu_kstat_read(kw_ctx *ctx, const struct kw_kernel *kernel, const s
 	do {
 		faults = kw_faults_now(ctx);
 		status = kernel->nr_cpus ? KW_OK : KW_NOTFOUND;
-		memset(&cpus->kstat, 0, sizeof(cpus->kstat));
+		memset(&cpus->all.kstat, 0, sizeof(cpus->all.kstat));
 		for (unsigned int cpu = 0; !status && cpu < kernel->nr_cpus; cpu++)
 			if (kw_cpu_is_possible(kernel, cpu))
 				status = add_kstat(ctx, l, kw_percpu(kernel, l->kstat, cpu),
-						   &cpus->cpu[cpu].kstat, &cpus->kstat);
+						   &cpus->cpu[cpu].kstat, &cpus->all.kstat);
 	} while (kw_faults_since(ctx, faults));
-	cpus->kstat.pass = status ? 0 : kw_pass_number(ctx);
-	*ret = &cpus->kstat;
+	cpus->all.kstat.pass = status ? 0 : kw_pass_number(ctx);
+	*ret = &cpus->all.kstat;
 	return status;
 }

@@ -71,9 +71,35 @@ struct kw_idle_memory;
 struct kw_idle_memory *kw_idle_memory_new(unsigned int nr_cpus);
 void kw_idle_memory_free(struct kw_idle_memory *memory);
 
+/** What a context keeps of all CPUs together. */
+struct kw_cpus_kept {
+	struct kw_cpu_kstat_sums kstat;
+	struct {
+		uint64_t pass; /* in which it was read */
+		uint64_t mask[KW_MAX_CPUS / 64];
+	} online;
+};
+
+/** Get what is kept, NULL when nothing is yet. */
+static inline const struct kw_cpus_kept *kw_cpus_kept(const kw_ctx *ctx)
+{
+	return ctx->kept ? ctx->kept[KW_CONTEXT_CPUS].state : NULL;
+}
+
+/** As kw_cpu_is_online(), reading the mask. */
+bool kw_cpu_is_online_now(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
+			  unsigned int cpu);
+
 /** Tell whether a CPU is online. The mask is read once a pass. */
-bool kw_cpu_is_online(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
-		      unsigned int cpu);
+static inline bool kw_cpu_is_online(kw_ctx *ctx, const struct kw_kernel *kernel,
+				    const struct kw_cpu_layout *l, unsigned int cpu)
+{
+	const struct kw_cpus_kept *kept = kw_cpus_kept(ctx);
+
+	if (cpu >= kernel->nr_cpus || !kept || kept->online.pass != kw_pass_number(ctx))
+		return kw_cpu_is_online_now(ctx, kernel, l, cpu);
+	return kept->online.mask[cpu / 64] >> (cpu % 64) & 1;
+}
 
 /**
  * Get the times of a CPU as /proc/stat has them, in ns: idle and iowait include the period under way. Read once a pass.
@@ -104,11 +130,11 @@ kw_status kw_cpu_kstat_read(kw_ctx *ctx, const struct kw_kernel *kernel, const s
 static inline kw_status kw_cpu_kstat_all(kw_ctx *ctx, const struct kw_kernel *kernel,
 					 const struct kw_cpu_layout *l, const struct kw_cpu_kstat_sums **ret)
 {
-	const struct kw_cpu_kstat_sums *kept = ctx->kept ? ctx->kept[KW_CONTEXT_CPUS].state : NULL;
+	const struct kw_cpus_kept *kept = kw_cpus_kept(ctx);
 
-	if (!kept || kept->pass != kw_pass_number(ctx))
+	if (!kept || kept->kstat.pass != kw_pass_number(ctx))
 		return kw_cpu_kstat_read(ctx, kernel, l, ret);
-	*ret = kept;
+	*ret = &kept->kstat;
 	return KW_OK;
 }
 

@@ -118,38 +118,60 @@ static const struct kw_field_def irq_fields[] = {
 				    "irq_desc.tot_count, kstat_irqs; irq_stat"),
 };
 
-static kw_status set_count_of(const struct kw_row *row, const struct irq_layout *l,
-			      const struct kw_found_row *found, const struct kw_arch_irq_counts *arch,
-			      struct kw_value *out)
+static void put_numbers(const struct kw_rows *rows, struct kw_value *column)
 {
-	unsigned int place = found->index & ~ARCH;
-	uint64_t count = 0;
-	kw_status status;
+	const struct kw_found_row *found = rows->found, *end = found + rows->nr;
+	size_t stride = rows->stride;
 
-	if (!(found->index & ARCH))
-		status = kw_irq_desc_count(row->ctx, row->kernel, l->desc, found->object, found->cpu, &count);
-	else if (!(status = arch ? arch->status[place] : KW_NOMEM))
-		count = arch->count[place];
+	for (; found < end; found++, column += stride)
+		set_number(found->index, column);
+}
+
+static kw_status set_count_of(const struct kw_row *row, const struct irq_layout *l,
+			      const struct kw_found_row *found, struct kw_value *out)
+{
+	uint64_t count;
+	kw_status status =
+		kw_irq_desc_count(row->ctx, row->kernel, l->desc, found->object, found->cpu, &count);
+
 	set_count(out, status, count);
 	return status;
 }
 
+static bool put_counts(const struct kw_row *row, const struct irq_layout *l, const struct kw_rows *rows,
+		       struct kw_value *column)
+{
+	const struct kw_arch_irq_counts *arch = kw_arch_irq_counts(row->ctx, row->kernel, l->arch);
+	const struct kw_found_row *found = rows->found, *end = found + rows->nr;
+	size_t stride = rows->stride;
+	kw_status status, failed = KW_OK;
+
+	if (!arch) {
+		kw_rows_set_absent(rows, column, kw_absent_of_counter(KW_NOMEM));
+		return true;
+	}
+	for (; found < end; found++, column += stride) {
+		unsigned int place = found->index & ~ARCH;
+
+		if (!(found->index & ARCH))
+			status = set_count_of(row, l, found, column);
+		else
+			set_count(column, status = arch->status[place], arch->count[place]);
+		failed |= status;
+	}
+	return failed;
+}
+
 static bool read_irqs(struct kw_row *row, const void *layout, const struct kw_rows *rows)
 {
-	const struct irq_layout *l = layout;
 	struct kw_value *irq = rows->column[IRQ], *label = rows->column[LABEL],
 			*count = rows->column[IRQ_COUNT];
-	const struct kw_arch_irq_counts *arch = count ? kw_arch_irq_counts(row->ctx, row->kernel, l->arch)
-						      : NULL;
-	bool failed = false;
 
-	for (size_t i = 0; irq && i < rows->nr; i++, irq += rows->stride)
-		set_number(rows->found[i].index, irq);
+	if (irq)
+		put_numbers(rows, irq);
 	for (size_t i = 0; label && i < rows->nr; i++, label += rows->stride)
-		set_label(row, l, rows->found[i].index, label);
-	for (size_t i = 0; count && i < rows->nr; i++, count += rows->stride)
-		failed |= set_count_of(row, l, &rows->found[i], arch, count);
-	return failed;
+		set_label(row, layout, rows->found[i].index, label);
+	return count && put_counts(row, layout, rows, count);
 }
 
 enum { NAME, CHIP, HWIRQ, TRIGGER, HIDDEN };
@@ -311,8 +333,9 @@ static const struct kw_field_group irq_cpu_groups[] = {
 static void list_arch(kw_ctx *ctx, const struct irq_layout *l, struct kw_row_list *list)
 {
 	uint64_t shown = kw_arch_irqs_shown(ctx, l->arch);
+	unsigned int nr = l->arch->nr;
 
-	for (unsigned int i = 0; !list->stopped && i < l->arch->nr; i++)
+	for (unsigned int i = 0; i < nr; i++)
 		if (shown >> i & 1)
 			kw_row_list_add(list, 0, ARCH | i, 0);
 }

@@ -11,7 +11,8 @@
 #include "kernel/source.h"
 #include "memory/view.h"
 
-#define KW_MAX_ARCH_IRQS 64  /* bits of a word */
+#define KW_MAX_ARCH_IRQS 64 /* bits of a word */
+#define KW_MAX_IRQ_AREAS 8
 #define KW_MAX_IRQ_STAT	 512 /* bytes of irq_cpustat_t, which has 128 */
 
 /** One of the interrupts that the architecture counts. */
@@ -24,6 +25,15 @@ struct kw_arch_irq {
 	bool summed;	 /* part of the total in /proc/stat */
 };
 
+/** A variable that has one or more of these counters. */
+struct kw_irq_area {
+	uint64_t symbol; /* per-CPU, but for a global one */
+	uint32_t size;
+	bool global;
+	/* its part of counter[]: first come those that are part of the total in /proc/stat */
+	unsigned int first, nr_summed, nr;
+};
+
 struct kw_arch_irq_layout {
 	struct kw_arch_irq irq[KW_MAX_ARCH_IRQS];
 	unsigned int nr;
@@ -31,14 +41,13 @@ struct kw_arch_irq_layout {
 	uint32_t irq_stat_size;
 	uint64_t shown; /* address of the bitmap of those that are shown, or KW_NO_ADDR: known_shown is it */
 	uint64_t known_shown;
-	/* those in irq_stat, and those that have a variable of their own */
-	unsigned int nr_joint, nr_own;
-	struct {
-		uint32_t offset;
-		uint16_t place; /* in irq[] */
-		uint16_t summed;
-	} joint[KW_MAX_ARCH_IRQS];
-	uint32_t own[KW_MAX_ARCH_IRQS];
+	/* the same counters, as they lie together */
+	struct kw_irq_area area[KW_MAX_IRQ_AREAS];
+	unsigned int nr_areas;
+	struct kw_irq_counter {
+		uint32_t offset; /* in its variable */
+		uint32_t place;	 /* in irq[] */
+	} counter[KW_MAX_ARCH_IRQS];
 };
 
 extern const struct kw_subject kw_arch_irq_subject;

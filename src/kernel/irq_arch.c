@@ -153,16 +153,44 @@ static void take_array(kw_ctx *ctx, const struct kw_symbol_query *q, const struc
 	l->nr = nr;
 }
 
+_Static_assert(MIS_COUNT - IRQ_STAT < KW_MAX_IRQ_AREAS, "each of these variables is an area");
+
+static void note_area(struct kw_arch_irq_layout *l, const struct kw_arch_irq *irq)
+{
+	for (unsigned int i = 0; i < l->nr_areas; i++)
+		if (l->area[i].symbol == irq->symbol)
+			return;
+	l->area[l->nr_areas++] = (struct kw_irq_area){
+		.symbol = irq->symbol,
+		.size = irq->symbol == l->irq_stat ? l->irq_stat_size : 4,
+		.global = irq->global,
+	};
+}
+
+/* Add the counters of an area that are part of the total, or those that are not. Returns how many there are now. */
+static unsigned int place_counters(struct kw_arch_irq_layout *l, const struct kw_irq_area *area, bool summed,
+				   unsigned int nr)
+{
+	for (unsigned int i = 0; i < l->nr; i++)
+		if (l->irq[i].symbol == area->symbol && l->irq[i].summed == summed)
+			l->counter[nr++] = (struct kw_irq_counter){ (uint32_t)l->irq[i].offset, i };
+	return nr;
+}
+
 static void sort_out(struct kw_arch_irq_layout *l)
 {
-	for (unsigned int i = 0; i < l->nr; i++) {
-		if (l->irq[i].symbol != l->irq_stat) {
-			l->own[l->nr_own++] = i;
-			continue;
-		}
-		l->joint[l->nr_joint].offset = (uint32_t)l->irq[i].offset;
-		l->joint[l->nr_joint].place = (uint16_t)i;
-		l->joint[l->nr_joint++].summed = l->irq[i].summed;
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < l->nr; i++)
+		note_area(l, &l->irq[i]);
+	for (unsigned int i = 0; i < l->nr_areas; i++) {
+		struct kw_irq_area *area = &l->area[i];
+
+		area->first = nr;
+		nr = place_counters(l, area, true, nr);
+		area->nr_summed = nr - area->first;
+		nr = place_counters(l, area, false, nr);
+		area->nr = nr - area->first;
 	}
 }
 
@@ -211,62 +239,66 @@ kw_status kw_arch_irq_count(kw_ctx *ctx, const struct kw_kernel *kernel, const s
 
 /* What a context keeps. */
 struct arch_irqs {
-	struct kw_arch_irq_counts counts; /* first: kw_arch_irq_counts() */
-	struct kw_pin pin[];		  /* of each CPU's irq_stat */
+	struct kw_arch_irq_counts counts;	   /* first: kw_arch_irq_counts() */
+	struct kw_pin global[KW_MAX_IRQ_AREAS];	   /* of variables that all CPUs share */
+	struct kw_pin per_cpu[][KW_MAX_IRQ_AREAS]; /* of each CPU's */
 };
 
 static void *make_kept(const struct kw_kernel *kernel)
 {
-	return calloc(1, sizeof(struct arch_irqs) + kernel->nr_cpus * sizeof(struct kw_pin));
+	return calloc(1,
+		      sizeof(struct arch_irqs) + kernel->nr_cpus * sizeof(struct kw_pin[KW_MAX_IRQ_AREAS]));
 }
 
-static void fail(const struct kw_arch_irq_layout *l, struct kw_arch_irq_counts *counts, unsigned int i,
-		 kw_status status)
+static void fail(const struct kw_arch_irq_layout *l, const struct kw_irq_area *area,
+		 struct kw_arch_irq_counts *counts, kw_status status)
 {
-	if (!counts->status[i])
-		counts->status[i] = status;
-	if (l->irq[i].summed && !counts->summed_status)
+	for (unsigned int i = area->first; i < area->first + area->nr; i++)
+		if (!counts->status[l->counter[i].place])
+			counts->status[l->counter[i].place] = status;
+	if (area->nr_summed && !counts->summed_status)
 		counts->summed_status = status;
 }
 
-/* Add those in a CPU's irq_stat. */
-static void add_joint(kw_ctx *ctx, const struct kw_arch_irq_layout *l, uint64_t addr, struct kw_pin *pin,
-		      struct kw_arch_irq_counts *counts)
+/* Add counters to those of other CPUs. Returns their sum. */
+static inline uint64_t add(const uint8_t *at, const struct kw_irq_counter *counter, unsigned int nr,
+			   uint64_t *counts)
 {
-	uint8_t copy[KW_MAX_IRQ_STAT];
-	uint64_t summed = 0;
-	kw_status status;
-	const uint8_t *at = l->nr_joint ? kw_look_pinned(ctx, pin, addr, l->irq_stat_size, copy, &status)
-					: NULL;
+	const struct kw_irq_counter *end = counter + nr;
+	uint64_t sum = 0;
 
-	for (unsigned int i = 0; at && i < l->nr_joint; i++) {
-		uint32_t count = kw_load_u32(at + l->joint[i].offset);
+	for (; counter < end; counter++) {
+		uint32_t count = kw_load_u32(at + counter->offset);
 
-		counts->count[l->joint[i].place] += count;
-		summed += l->joint[i].summed ? count : 0;
+		counts[counter->place] += count;
+		sum += count;
 	}
-	for (unsigned int i = 0; !at && i < l->nr_joint; i++)
-		fail(l, counts, l->joint[i].place, status);
-	counts->summed += summed;
+	return sum;
 }
 
-/* Add those that have a variable of their own: a CPU's, or with KW_MAX_CPUS those that are no CPU's. */
-static void add_own(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_arch_irq_layout *l,
-		    unsigned int cpu, struct kw_arch_irq_counts *counts)
+/* Add those in variables of a CPU, or in those that all CPUs share. */
+static void add_areas(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_arch_irq_layout *l,
+		      unsigned int cpu, struct kw_pin *pin, struct kw_arch_irq_counts *counts)
 {
+	const struct kw_irq_area *area = l->area, *end = area + l->nr_areas;
 	bool global = cpu == KW_MAX_CPUS;
 
-	for (unsigned int i = 0; i < l->nr_own; i++) {
-		const struct kw_arch_irq *irq = &l->irq[l->own[i]];
-		uint32_t count = 0;
-		kw_status status = KW_OK;
+	for (; area < end; area++, pin++) {
+		const struct kw_irq_counter *first = &l->counter[area->first];
+		uint8_t copy[KW_MAX_IRQ_STAT];
+		const uint8_t *at;
+		kw_status status;
 
-		if (irq->global == global)
-			status = kw_arch_irq_count(ctx, kernel, irq, cpu, &count);
-		if (status)
-			fail(l, counts, l->own[i], status);
-		counts->count[l->own[i]] += count;
-		counts->summed += irq->summed ? count : 0;
+		if (area->global != global)
+			continue;
+		at = kw_look_pinned(ctx, pin, global ? area->symbol : kw_percpu(kernel, area->symbol, cpu),
+				    area->size, copy, &status);
+		if (!at) {
+			fail(l, area, counts, status);
+			continue;
+		}
+		counts->summed += add(at, first, area->nr_summed, counts->count);
+		add(at, first + area->nr_summed, area->nr - area->nr_summed, counts->count);
 	}
 }
 
@@ -276,18 +308,17 @@ static void add_all(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw
 {
 	struct kw_arch_irq_counts *counts = &kept->counts;
 
-	memset(counts, 0, sizeof(*counts));
+	memset(counts->count, 0, l->nr * sizeof(counts->count[0]));
+	memset(counts->status, 0, l->nr * sizeof(counts->status[0]));
+	counts->summed = 0;
 	counts->summed_status = l->nr ? KW_OK : KW_NOTFOUND;
-	add_own(ctx, kernel, l, KW_MAX_CPUS, counts);
-	for (unsigned int i = 0; !kernel->nr_cpus && i < l->nr; i++)
-		if (!l->irq[i].global)
-			fail(l, counts, i, KW_NOTFOUND);
-	for (unsigned int cpu = 0; cpu < kernel->nr_cpus; cpu++) {
-		if (!kw_cpu_is_possible(kernel, cpu))
-			continue;
-		add_joint(ctx, l, kw_percpu(kernel, l->irq_stat, cpu), &kept->pin[cpu], counts);
-		add_own(ctx, kernel, l, cpu, counts);
-	}
+	add_areas(ctx, kernel, l, KW_MAX_CPUS, kept->global, counts);
+	for (unsigned int i = 0; !kernel->nr_cpus && i < l->nr_areas; i++)
+		if (!l->area[i].global)
+			fail(l, &l->area[i], counts, KW_NOTFOUND);
+	for (unsigned int cpu = 0; cpu < kernel->nr_cpus; cpu++)
+		if (kw_cpu_is_possible(kernel, cpu))
+			add_areas(ctx, kernel, l, cpu, kept->per_cpu[cpu], counts);
 }
 
 const struct kw_arch_irq_counts *kw_arch_irq_read(kw_ctx *ctx, const struct kw_kernel *kernel,

@@ -127,22 +127,44 @@ static inline bool counts_total(uint32_t settings, uint32_t internal)
 	return !(settings & (IRQ_PER_CPU | IRQ_PER_CPU_DEVID)) && !(internal & IRQS_NMI);
 }
 
-/* One that can't be read is shown: that is to be seen. What is found counts when no page has failed meanwhile. */
-static inline void look_at(kw_ctx *ctx, const struct kw_irq_layout *l, struct kw_irq_found *found)
+static inline void take_from(const struct kw_irq_layout *l, const uint8_t *at, struct kw_irq_found *found)
+{
+	uint64_t total = l->tot_count_size == 8 ? kw_load_u64(at + l->total_at)
+						: kw_load_u32(at + l->total_at);
+
+	found->total = total;
+	found->has_total = counts_total(kw_load_u32(at + l->status_at), kw_load_u32(at + l->istate_at));
+	found->is_used = kw_load_u64(at + l->action_at) || (found->has_total && total);
+}
+
+/* One that can't be read is shown: that is to be seen. */
+static void look_for(kw_ctx *ctx, const struct kw_irq_layout *l, struct kw_irq_found *found)
 {
 	uint8_t copy[MAX_SPAN];
 	kw_status status;
-	const uint8_t *at =
-		l->span ? kw_look_pinned(ctx, &found->pin, found->desc + l->first, l->span, copy, &status)
-			: NULL;
+	const uint8_t *at = l->span ? kw_pin(ctx, &found->pin, found->desc + l->first, l->span, copy, &status)
+				    : NULL;
 
-	found->is_used = true;
+	found->is_used = !at;
 	found->has_total = false;
-	if (!at)
-		return;
-	found->is_used = kw_load_u64(at + l->action_at);
-	found->has_total = counts_total(kw_load_u32(at + l->status_at), kw_load_u32(at + l->istate_at));
-	found->total = l->tot_count_size == 8 ? kw_load_u64(at + l->total_at) : kw_load_u32(at + l->total_at);
+	if (at)
+		take_from(l, at, found);
+}
+
+static void look_at_all(kw_ctx *ctx, const struct kw_irq_layout *l, struct kw_irqs_found *found)
+{
+	struct kw_irq_found *end = found->item + found->nr;
+	uint64_t faults;
+
+	do {
+		faults = kw_faults_now(ctx);
+		for (struct kw_irq_found *one = found->item; one < end; one++)
+			if (one->pin.at && !faults)
+				take_from(l, one->pin.at, one);
+			else
+				look_for(ctx, l, one);
+	} while (kw_faults_since(ctx, faults));
+	found->pass = kw_pass_number(ctx);
 }
 
 /* Finding */
@@ -220,26 +242,12 @@ static kw_status find_all(kw_ctx *ctx, const struct kw_kernel *kernel, const str
 	return irqs->failed ? kw_fail_nomem(ctx) : status;
 }
 
-static void look_at_all(kw_ctx *ctx, const struct kw_irq_layout *l, struct kw_irqs_found *found)
-{
-	uint64_t faults;
-
-	do {
-		faults = kw_faults_now(ctx);
-		for (size_t i = 0; i < found->nr; i++)
-			look_at(ctx, l, &found->item[i]);
-	} while (kw_faults_since(ctx, faults));
-	found->pass = kw_pass_number(ctx);
-}
-
-static bool has_come(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
-		     const struct kw_irq_found *found)
+static bool came_to_a_cpu(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
+			  uint64_t desc)
 {
 	uint64_t count;
 
-	if (found->has_total)
-		return found->total;
-	return count_on_all(ctx, kernel, l, found->desc, &count) != KW_OK || count;
+	return count_on_all(ctx, kernel, l, desc, &count) != KW_OK || count;
 }
 
 static kw_status list_all(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
@@ -252,7 +260,7 @@ static kw_status list_all(kw_ctx *ctx, const struct kw_kernel *kernel, const str
 	for (size_t i = 0; !list->stopped && i < irqs->found.nr; i++) {
 		const struct kw_irq_found *found = &irqs->found.item[i];
 
-		if (found->is_used || has_come(ctx, kernel, l, found))
+		if (found->is_used || (!found->has_total && came_to_a_cpu(ctx, kernel, l, found->desc)))
 			kw_row_list_add(list, found->desc, found->irq, (uint32_t)i);
 	}
 	irqs->is_busy = false;

@@ -46,7 +46,7 @@ struct kw_irq_found {
 	uint64_t desc;
 	struct kw_pin pin;
 	uint32_t irq;
-	bool is_used; /* it has a handler, or could not be read */
+	bool is_used; /* it has a handler, its total is not 0, or it could not be read */
 	bool has_total;
 	uint64_t total;
 };

@@ -74,26 +74,33 @@ static void set_count(struct kw_value *out, kw_status status, uint32_t count)
 }
 
 /* The kernel adds up in 32 bits. */
-static bool put_counts(const struct kw_row *row, const struct softirq_layout *l, const struct kw_rows *rows)
+static bool put_counts(const struct kw_row *row, const struct softirq_layout *l, const struct kw_rows *rows,
+		       struct kw_value *column)
 {
-	struct kw_value *count = rows->column[SOFTIRQ_COUNT];
+	const struct kw_found_row *found = rows->found, *end = found + rows->nr;
 	const struct kw_cpu_kstat_sums *sums;
+	size_t stride = rows->stride;
 	kw_status status = kw_cpu_kstat_all(row->ctx, row->kernel, l->cpu, &sums);
 
-	for (size_t i = 0; i < rows->nr; i++, count += rows->stride)
-		set_count(count, status, status ? 0 : (uint32_t)sums->softirqs[rows->found[i].index]);
-	return status;
+	if (status) {
+		kw_rows_set_absent(rows, column, kw_absent_of_counter(status));
+		return true;
+	}
+	for (; found < end; found++, column += stride)
+		kw_set_uint(column, (uint32_t)sums->softirqs[found->index]);
+	return false;
 }
 
 static bool read_softirqs(struct kw_row *row, const void *layout, const struct kw_rows *rows)
 {
-	struct kw_value *number = rows->column[SOFTIRQ], *name = rows->column[NAME];
+	struct kw_value *number = rows->column[SOFTIRQ], *name = rows->column[NAME],
+			*count = rows->column[SOFTIRQ_COUNT];
 
-	for (size_t i = 0; number && i < rows->nr; i++, number += rows->stride)
-		kw_set_uint(number, rows->found[i].index);
+	if (number)
+		kw_rows_put_index(rows, number);
 	for (size_t i = 0; name && i < rows->nr; i++, name += rows->stride)
 		set_name(layout, rows->found[i].index, name);
-	return rows->column[SOFTIRQ_COUNT] && put_counts(row, layout, rows);
+	return count && put_counts(row, layout, rows, count);
 }
 
 static void read_softirq_cpu(struct kw_row *row, const void *layout, struct kw_value *values)
@@ -132,7 +139,7 @@ static kw_status walk(kw_ctx *ctx, const struct kw_kernel *kernel, const void *l
 	(void)ctx;
 	(void)kernel;
 	kw_row_list_begin(&list, take, arg);
-	for (uint32_t i = 0; !list.stopped && i < l->cpu->nr_softirqs; i++)
+	for (uint32_t i = 0; i < l->cpu->nr_softirqs; i++)
 		kw_row_list_add(&list, 0, i, 0);
 	kw_row_list_flush(&list);
 	return l->cpu->nr_softirqs ? KW_OK : KW_NOTFOUND;

@@ -85,7 +85,7 @@ void kw_group_read(const struct kw_field_group *group, struct kw_row *row, const
 			{ path }, fn, 0                                                                 \
 	}
 
-/** Called with rows as they are found, one or many at a time. False stops. */
+/** Called with rows as they are found: with one, or with as many as KW_ROWS_MAX. False stops. */
 typedef bool (*kw_take_rows)(const struct kw_found_row *found, size_t nr, void *arg);
 
 /** Hand on one row. */
@@ -99,7 +99,7 @@ struct kw_row_list {
 	kw_take_rows take;
 	void *arg;
 	bool stopped;
-	size_t nr;
+	struct kw_found_row *next; /* place */
 	struct kw_found_row found[KW_ROWS_MAX];
 };
 
@@ -108,28 +108,29 @@ static inline void kw_row_list_begin(struct kw_row_list *list, kw_take_rows take
 	list->take = take;
 	list->arg = arg;
 	list->stopped = false;
-	list->nr = 0;
+	list->next = list->found;
 }
 
 /** Hand on what is left. */
 static inline void kw_row_list_flush(struct kw_row_list *list)
 {
-	if (list->nr && !list->stopped)
-		list->stopped = !list->take(list->found, list->nr, list->arg);
-	list->nr = 0;
+	size_t nr = (size_t)(list->next - list->found);
+
+	if (nr && !list->stopped)
+		list->stopped = !list->take(list->found, nr, list->arg);
+	list->next = list->found;
 }
 
-/** Add a row. False stops. */
-static inline bool kw_row_list_add(struct kw_row_list *list, uint64_t object, uint64_t index, uint32_t cpu)
+/** Add a row; once the list is stopped rows go nowhere. */
+static inline void kw_row_list_add(struct kw_row_list *list, uint64_t object, uint64_t index, uint32_t cpu)
 {
-	struct kw_found_row *found = &list->found[list->nr++];
+	struct kw_found_row *found = list->next++;
 
 	found->object = object;
 	found->index = index;
 	found->cpu = cpu;
-	if (list->nr == KW_ROWS_MAX)
+	if (list->next == list->found + KW_ROWS_MAX)
 		kw_row_list_flush(list);
-	return !list->stopped;
 }
 
 /**
@@ -236,6 +237,24 @@ uint64_t kw_offset_or_none(kw_ctx *ctx, const char *type, const char *path);
 
 /** Value of an enumerator, or -1 when this kernel has none. Clears the error. */
 int64_t kw_enumerator_or_none(kw_ctx *ctx, const char *enumeration, const char *name);
+
+/** Put the number of each row into a column. */
+static inline void kw_rows_put_index(const struct kw_rows *rows, struct kw_value *column)
+{
+	const struct kw_found_row *found = rows->found, *end = found + rows->nr;
+	size_t stride = rows->stride;
+
+	for (; found < end; found++, column += stride)
+		kw_set_uint(column, found->index);
+}
+
+/** Set a column absent for one reason. */
+static inline void kw_rows_set_absent(const struct kw_rows *rows, struct kw_value *column,
+				      enum kw_absent reason)
+{
+	for (size_t i = 0; i < rows->nr; i++)
+		kw_set_absent(&column[i * rows->stride], reason);
+}
 
 /** Set all values of a group absent for one reason. */
 static inline void kw_set_all_absent(struct kw_value *values, size_t nr, enum kw_absent reason)

@@ -12,6 +12,15 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Set the first values of a group, or why they can't be had. */
+static inline void set_all(struct kw_value *values, size_t nr, kw_status status, const uint64_t *numbers)
+{
+	if (status)
+		kw_set_all_absent(values, nr, kw_absent_of_counter(status));
+	for (size_t i = 0; !status && i < nr; i++)
+		kw_set_uint(&values[i], numbers[i]);
+}
+
 /* Times of all possible CPUs. A CPU that can't be read makes the sum absent, not smaller. */
 static void read_times(struct kw_row *row, const void *layout, struct kw_value *values)
 {
@@ -24,15 +33,12 @@ static void read_times(struct kw_row *row, const void *layout, struct kw_value *
 		if (!kw_cpu_is_possible(row->kernel, cpu))
 			continue;
 		status = kw_cpu_times(row, layout, cpu, times);
-		for (size_t i = 0; !status && i < KW_NR_CPU_TIMES; i++)
+		if (status)
+			break;
+		for (size_t i = 0; i < KW_NR_CPU_TIMES; i++)
 			sum[i] += times[i];
 	}
-	for (size_t i = 0; i < KW_NR_CPU_TIMES; i++) {
-		if (status)
-			kw_set_absent(&values[i], kw_absent_of_counter(status));
-		else
-			kw_set_uint(&values[i], sum[i]);
-	}
+	set_all(values, KW_NR_CPU_TIMES, status, sum);
 }
 
 enum { CTXT, PROCS_RUNNING, PROCS_BLOCKED, NR_SCHED };
@@ -66,12 +72,7 @@ static void read_sched(struct kw_row *row, const void *layout, struct kw_value *
 		/* A CPU's count goes below zero where another one wakes its tasks. */
 		sum[PROCS_BLOCKED] += (uint64_t)(int64_t)(int32_t)rq.nr_iowait;
 	}
-	for (size_t i = 0; i < NR_SCHED; i++) {
-		if (status)
-			kw_set_absent(&values[i], kw_absent_of_counter(status));
-		else
-			kw_set_uint(&values[i], sum[i]);
-	}
+	set_all(values, NR_SCHED, status, sum);
 }
 
 enum { INTR, SOFTIRQS };
@@ -410,8 +411,8 @@ static bool read_cpus(struct kw_row *row, const void *layout, const struct kw_ro
 	const struct kw_cpu_layout *l = layout;
 	struct kw_value *number = rows->column[CPU], *online = rows->column[ONLINE];
 
-	for (size_t i = 0; number && i < rows->nr; i++, number += rows->stride)
-		kw_set_uint(number, rows->found[i].index);
+	if (number)
+		kw_rows_put_index(rows, number);
 	for (size_t i = 0; online && i < rows->nr; i++, online += rows->stride)
 		if (l->online_mask == KW_NO_ADDR)
 			kw_set_absent(online, KW_ABSENT_NO_SYMBOL);
@@ -420,16 +421,20 @@ static bool read_cpus(struct kw_row *row, const void *layout, const struct kw_ro
 	return false;
 }
 
-/* The times of a CPU that are asked for. */
+/* The times of a CPU that are asked for, or why they can't be had. */
 static void put_times(const struct kw_rows *rows, size_t at, kw_status status, const uint64_t *times)
 {
-	for (size_t i = 0; i < KW_NR_CPU_TIMES; i++) {
-		struct kw_value *out = rows->column[i] ? rows->column[i] + at * rows->stride : NULL;
+	size_t skip = at * rows->stride;
 
-		if (out && status)
-			kw_set_absent(out, kw_absent_of_counter(status));
-		else if (out)
-			kw_set_uint(out, times[i]);
+	for (size_t i = 0; i < KW_NR_CPU_TIMES; i++) {
+		struct kw_value *out = rows->column[i];
+
+		if (!out)
+			continue;
+		if (status)
+			kw_set_absent(out + skip, kw_absent_of_counter(status));
+		else
+			kw_set_uint(out + skip, times[i]);
 	}
 }
 

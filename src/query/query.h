@@ -68,6 +68,7 @@ struct kw_query {
 	const struct kw_walker *walker; /* finds the rows, or NULL: the source does; owned by the program */
 	struct kw_query *outer;		/* of a join: rows are of what each row of this query has, or NULL */
 	const struct kw_value *outer_values; /* of that row */
+	const void *layout;		     /* of walk(), once it is known */
 	uint64_t walked;		     /* by the walker, of all of them */
 	const struct kw_kernel *kernel;
 	struct kw_root root;

@@ -63,6 +63,14 @@ static bool keep_row(kw_query *q, uint64_t object, uint32_t cpu)
 	       kw_array_push(&q->pending, p);
 }
 
+static void note_damage(kw_query *q, const struct kw_value *values)
+{
+	kw_status status = kw_damage_among(values, q->columns.nr + q->sort.nr);
+
+	if (status)
+		kw_query_damage(q, status);
+}
+
 static void take_row(kw_query *q, const struct kw_found_row *found)
 {
 	kw_status status;
@@ -88,9 +96,7 @@ static void take_row(kw_query *q, const struct kw_found_row *found)
 		kw_query_damage(q, status);
 		return;
 	}
-	status = kw_damage_among(q->slots.values, q->columns.nr + q->sort.nr);
-	if (status)
-		kw_query_damage(q, status);
+	note_damage(q, q->slots.values);
 	if (kw_query_is_ordered(q)) {
 		q->failed = !keep_row(q, found->object, found->cpu);
 		q->stop = q->failed;
@@ -106,17 +112,24 @@ static void show_rows(kw_query *q, const struct kw_found_row *found, size_t nr)
 {
 	const struct kw_value *values = q->slots.values;
 	struct kw_row_identity id = { 0 };
+	size_t stride = q->slots.nr;
 	bool failed;
 
 	kw_row_begin(&q->row, 0);
 	failed = kw_stage_run_rows(&q->show, &q->row, found, nr);
-	for (size_t i = 0; i < nr && !q->stop; i++, values += q->slots.nr) {
-		kw_status status = failed ? kw_damage_among(values, q->slots.nr) : KW_OK;
-
-		if (status)
-			kw_query_damage(q, status);
-		id.address = found[i].object;
-		kw_query_hand_out(q, values, &id);
+	if (q->limit && q->limit - q->counts.rows <= nr) {
+		nr = q->limit - q->counts.rows;
+		q->stop = true;
+	}
+	for (const struct kw_found_row *end = found + nr; found < end; found++, values += stride) {
+		if (failed)
+			note_damage(q, values);
+		q->counts.rows++;
+		id.address = found->object;
+		if (!q->fn(values, &id, q->arg)) {
+			q->stop = true;
+			break;
+		}
 	}
 }
 
@@ -124,8 +137,8 @@ static bool take_rows(const struct kw_found_row *found, size_t nr, void *arg)
 {
 	kw_query *q = arg;
 
-	for (size_t i = 0; q->reads_rows && i < nr && !q->stop; i += KW_ROWS_MAX)
-		show_rows(q, found + i, nr - i < KW_ROWS_MAX ? nr - i : KW_ROWS_MAX);
+	if (q->reads_rows)
+		show_rows(q, found, nr);
 	for (size_t i = 0; !q->reads_rows && i < nr && !q->stop; i++)
 		take_row(q, &found[i]);
 	return !q->stop;
@@ -212,12 +225,14 @@ static kw_status walk(kw_query *q, const void *layout)
 kw_status kw_rows_run(kw_query *q)
 {
 	const struct kw_source_def *source = q->root.source;
-	const void *layout = NULL;
 	kw_status status;
 
-	if (source->subject && !(layout = kw_layout_get(q->ctx, q->kernel, source->subject)))
-		return q->ctx->status;
-	status = walk(q, layout);
+	if (source->subject && !q->layout) {
+		q->layout = kw_layout_get(q->ctx, q->kernel, source->subject);
+		if (!q->layout)
+			return q->ctx->status;
+	}
+	status = walk(q, q->layout);
 	if (q->failed)
 		return KW_OK;
 	if (status == KW_NOTFOUND)

@@ -535,10 +535,10 @@ static kw_status say_damage(kw_query *q)
 
 static void begin_stages(kw_query *q)
 {
-	const struct kw_stage *stages[] = { &q->select, &q->where, &q->keys, &q->show };
-
-	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
-		kw_stage_begin(stages[i], q->slots.values);
+	kw_stage_begin(&q->select, q->slots.values);
+	kw_stage_begin(&q->where, q->slots.values);
+	kw_stage_begin(&q->keys, q->slots.values);
+	kw_stage_begin(&q->show, q->slots.values);
 }
 
 kw_status kw_query_scan(kw_query *q)

@@ -216,7 +216,7 @@ static kw_status add_sum(kw_ctx *ctx, struct kw_stage *stage, const struct kw_fi
 static kw_status find_reading(kw_ctx *ctx, const struct kw_root *root, struct kw_stage *stage,
 			      const struct kw_field_group *group, uint32_t *ret)
 {
-	struct kw_reading reading = { .group = group, .read = group->read };
+	struct kw_reading reading = { .group = group, .read = group->read, .read_rows = group->read_rows };
 
 	for (*ret = 0; *ret < stage->readings.nr; ++*ret)
 		if (stage->readings.item[*ret].group == group)
@@ -509,12 +509,6 @@ void kw_stage_compute(struct kw_stage *stage, struct kw_row *row, struct kw_valu
 		make(stage, row, values);
 }
 
-void kw_stage_begin(const struct kw_stage *stage, struct kw_value *values)
-{
-	for (size_t i = 0; i < stage->constants.nr; i++)
-		values[stage->constants.item[i].slot] = stage->constants.item[i].value;
-}
-
 static kw_status run_once(struct kw_stage *stage, struct kw_row *row, struct kw_value *values)
 {
 	kw_status status = KW_OK;
@@ -564,17 +558,17 @@ void kw_stage_place_rows(struct kw_stage *stage, const struct kw_slots *slots)
 	}
 }
 
-static bool read_rows(struct kw_stage *stage, struct kw_row *row, const struct kw_found_row *found, size_t nr)
+static inline bool read_rows(struct kw_stage *stage, struct kw_row *row, const struct kw_found_row *found,
+			     size_t nr)
 {
+	struct kw_reading *r = stage->readings.item, *end = r + stage->readings.nr;
 	bool failed = false;
 
-	for (size_t i = 0; i < stage->readings.nr; i++) {
-		struct kw_reading *r = &stage->readings.item[i];
-
+	for (; r < end; r++) {
 		r->rows.found = found;
 		r->rows.nr = nr;
 		row->wanted = r->wanted;
-		failed |= r->group->read_rows(row, r->layout, &r->rows);
+		failed |= r->read_rows(row, r->layout, &r->rows);
 	}
 	return failed;
 }
@@ -582,16 +576,16 @@ static bool read_rows(struct kw_stage *stage, struct kw_row *row, const struct k
 bool kw_stage_run_rows(struct kw_stage *stage, struct kw_row *row, const struct kw_found_row *found,
 		       size_t nr)
 {
-	uint64_t faults = kw_faults_now(row->ctx);
-	bool failed = read_rows(stage, row, found, nr);
-
 	stage->rows += nr;
-	/* As in kw_stage_run(). */
-	if (kw_faults_since(row->ctx, faults)) {
+	for (;;) {
+		uint64_t faults = kw_faults_now(row->ctx);
+		bool failed = read_rows(stage, row, found, nr);
+
+		if (!kw_faults_since(row->ctx, faults))
+			return failed;
+		/* As in kw_stage_run(). */
 		kw_row_go_on(row);
-		failed = read_rows(stage, row, found, nr);
 	}
-	return failed;
 }
 
 kw_status kw_stage_take(struct kw_stage *stage, struct kw_row *row, size_t fetched, struct kw_value *values)

@@ -54,8 +54,9 @@ struct kw_stage_items {
 /** A group of fields that are read together, and the values it gave for the row. */
 struct kw_reading {
 	const struct kw_field_group *group;
-	void (*read)(struct kw_row *row, const void *layout,
-		     struct kw_value *values); /* the group's, or NULL */
+	/* the group's */
+	void (*read)(struct kw_row *row, const void *layout, struct kw_value *values);
+	bool (*read_rows)(struct kw_row *row, const void *layout, const struct kw_rows *rows);
 	const void *layout;
 	struct kw_value *values;
 	uint64_t wanted;     /* row->wanted */
@@ -143,7 +144,11 @@ kw_status kw_stage_finish(kw_ctx *ctx, const struct kw_root *root, struct kw_sta
 			  struct kw_slots *slots);
 
 /** Set what is the same in all rows: before the first one of a run. */
-void kw_stage_begin(const struct kw_stage *stage, struct kw_value *values);
+static inline void kw_stage_begin(const struct kw_stage *stage, struct kw_value *values)
+{
+	for (size_t i = 0; i < stage->constants.nr; i++)
+		values[stage->constants.item[i].slot] = stage->constants.item[i].value;
+}
 
 /** Fetch and compute the columns of one row. Returns the state of the memory of the row's object. */
 kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_value *values);
