@@ -22,23 +22,16 @@
 #include "util/bytes.h"
 #include "util/error.h"
 
-/* What is done once a pass stays out of what is done for each row. */
-#define ONCE_A_PASS __attribute__((noinline))
-
 #define MAX_TRIES 3
 
+/* Of a CPU. */
 struct kw_idle_memory {
-	unsigned int nr_cpus;
-	uint64_t last[][2]; /* idle, iowait */
+	uint64_t last[KW_NR_CPU_TIMES]; /* of which idle and iowait never go back */
 };
 
 struct kw_idle_memory *kw_idle_memory_new(unsigned int nr_cpus)
 {
-	struct kw_idle_memory *memory = calloc(1, sizeof(*memory) + nr_cpus * sizeof(memory->last[0]));
-
-	if (memory)
-		memory->nr_cpus = nr_cpus;
-	return memory;
+	return calloc(nr_cpus ? nr_cpus : 1, sizeof(struct kw_idle_memory));
 }
 
 void kw_idle_memory_free(struct kw_idle_memory *memory)
@@ -46,25 +39,12 @@ void kw_idle_memory_free(struct kw_idle_memory *memory)
 	free(memory);
 }
 
-/* What a context keeps of a CPU. */
-struct cpu {
-	struct kw_pin cpustat, tick, waiters, kstat;
-	uint64_t pass; /* in which the times were read */
-	bool has_idle; /* idle and iowait as well, as measured */
-	uint64_t times[KW_NR_CPU_TIMES];
-};
-
-struct cpus {
-	struct kw_cpus_kept all; /* first: kw_cpus_kept() */
-	struct cpu cpu[];	 /* as many as the kernel has */
-};
-
 static void *make_cpus(const struct kw_kernel *kernel)
 {
-	return calloc(1, sizeof(struct cpus) + kernel->nr_cpus * sizeof(struct cpu));
+	return calloc(1, sizeof(struct kw_cpus_kept) + kernel->nr_cpus * sizeof(struct kw_cpu_kept));
 }
 
-static struct cpus *keep_cpus(kw_ctx *ctx, const struct kw_kernel *kernel)
+static struct kw_cpus_kept *keep_cpus(kw_ctx *ctx, const struct kw_kernel *kernel)
 {
 	return kw_context_keep(ctx, kernel, KW_CONTEXT_CPUS, make_cpus, free);
 }
@@ -98,17 +78,17 @@ const struct kw_field_table kw_cpu_time_fields = { time_fields, KW_NR_CPU_TIMES 
 bool kw_cpu_is_online_now(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
 			  unsigned int cpu)
 {
-	struct cpus *cpus = keep_cpus(ctx, kernel);
+	struct kw_cpus_kept *cpus = keep_cpus(ctx, kernel);
 	size_t size = (kernel->nr_cpus + 63) / 64 * sizeof(uint64_t);
 
 	if (!cpus || l->online_mask == KW_NO_ADDR || cpu >= kernel->nr_cpus)
 		return false;
-	if (cpus->all.online.pass != kw_pass_number(ctx)) {
-		if (kw_read_near(ctx, l->online_mask, cpus->all.online.mask, size) != KW_OK)
+	if (cpus->online.pass != kw_pass_number(ctx)) {
+		if (kw_read_near(ctx, l->online_mask, cpus->online.mask, size) != KW_OK)
 			return false;
-		cpus->all.online.pass = kw_pass_number(ctx);
+		cpus->online.pass = kw_pass_number(ctx);
 	}
-	return cpus->all.online.mask[cpu / 64] >> (cpu % 64) & 1;
+	return cpus->online.mask[cpu / 64] >> (cpu % 64) & 1;
 }
 
 /*
@@ -124,7 +104,8 @@ struct look {
 	uint8_t copy[KW_CPU_MAX_OBJECT];
 };
 
-static void prepare_look(struct look *look, struct kw_pin *pin, uint64_t addr, uint64_t size, uint64_t seq)
+static inline void prepare_look(struct look *look, struct kw_pin *pin, uint64_t addr, uint64_t size,
+				uint64_t seq)
 {
 	look->pin = pin;
 	look->addr = addr;
@@ -133,7 +114,7 @@ static void prepare_look(struct look *look, struct kw_pin *pin, uint64_t addr, u
 	look->tries = 0;
 }
 
-static kw_status begin_look(kw_ctx *ctx, struct look *look)
+static inline kw_status begin_look(kw_ctx *ctx, struct look *look)
 {
 	kw_status status = KW_OK;
 
@@ -145,7 +126,7 @@ static kw_status begin_look(kw_ctx *ctx, struct look *look)
 }
 
 /* Once values were taken: false when they have to be taken again. */
-static bool end_look(const struct kw_row *row, struct look *look)
+static inline bool end_look(const struct kw_row *row, struct look *look)
 {
 	uint32_t after;
 
@@ -176,7 +157,7 @@ static kw_status read_pinned(kw_ctx *ctx, struct kw_pin *pin, uint64_t addr, uin
 }
 
 static bool has_waiters(const struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
-			struct cpu *kept)
+			struct kw_cpu_kept *kept)
 {
 	uint64_t rq = kw_percpu(row->kernel, l->runqueues, cpu);
 	uint32_t waiters = 0;
@@ -214,7 +195,7 @@ static void take_period(const struct kw_cpu_layout *l, const uint8_t *cpustat, s
 }
 
 static void add_period(const struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
-		       struct cpu *kept, const struct period *period)
+		       struct kw_cpu_kept *kept, const struct period *period)
 {
 	bool iowait;
 	uint64_t time;
@@ -227,9 +208,21 @@ static void add_period(const struct kw_row *row, const struct kw_cpu_layout *l, 
 		kept->times[iowait ? KW_CPU_IOWAIT : KW_CPU_IDLE] += time - period->steal[iowait];
 }
 
+static inline void copy_times(const struct kw_cpu_layout *l, const uint8_t *cpustat, uint64_t *times)
+{
+	for (size_t i = 0; i < KW_NR_CPU_TIMES; i++)
+		times[i] = kw_load_u64(cpustat + l->time[i]);
+}
+
+/* Where it is mapped, when that is known and no page has ever failed. */
+static inline const uint8_t *pinned(const kw_ctx *ctx, const struct kw_pin *pin)
+{
+	return kw_faults_now(ctx) ? NULL : pin->at;
+}
+
 /* Times that are counted, and the period under way where it is part of the same object. */
 static kw_status take_counted(const struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
-			      struct cpu *kept, struct period *period)
+			      struct kw_cpu_kept *kept, struct period *period)
 {
 	struct look look;
 
@@ -242,8 +235,7 @@ static kw_status take_counted(const struct kw_row *row, const struct kw_cpu_layo
 
 		if (status)
 			return status;
-		for (size_t i = 0; i < KW_NR_CPU_TIMES; i++)
-			kept->times[i] = kw_load_u64(look.at + l->time[i]);
+		copy_times(l, look.at, kept->times);
 		if (l->elapse != KW_NO_ADDR)
 			take_period(l, look.at, period);
 	} while (!end_look(row, &look));
@@ -255,7 +247,7 @@ static kw_status take_counted(const struct kw_row *row, const struct kw_cpu_layo
  * one that ticks while idle, has what the ticks counted.
  */
 static kw_status take_sleeptime(const struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
-				struct cpu *kept)
+				struct kw_cpu_kept *kept)
 {
 	uint64_t sleeptime[2], since;
 	struct look look;
@@ -283,7 +275,7 @@ static kw_status take_sleeptime(const struct kw_row *row, const struct kw_cpu_la
 }
 
 static kw_status take_measured(const struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
-			       struct cpu *kept)
+			       struct kw_cpu_kept *kept)
 {
 	uint8_t active;
 	kw_status status;
@@ -294,27 +286,32 @@ static kw_status take_measured(const struct kw_row *row, const struct kw_cpu_lay
 	return status || !active ? status : take_sleeptime(row, l, cpu, kept);
 }
 
-static void never_back(struct kw_idle_memory *memory, unsigned int cpu, uint64_t *times)
+const uint64_t *kw_idle_never_back(struct kw_idle_memory *memory, unsigned int cpu, const uint64_t *times)
 {
-	if (!memory || cpu >= memory->nr_cpus)
-		return;
-	for (int i = 0; i < 2; i++) {
-		uint64_t *time = &times[i ? KW_CPU_IOWAIT : KW_CPU_IDLE];
+	uint64_t *last = memory[cpu].last, idle = last[KW_CPU_IDLE], iowait = last[KW_CPU_IOWAIT];
 
-		if (*time < memory->last[cpu][i])
-			*time = memory->last[cpu][i];
-		memory->last[cpu][i] = *time;
-	}
+	memcpy(last, times, sizeof(memory->last));
+	if (last[KW_CPU_IDLE] < idle)
+		last[KW_CPU_IDLE] = idle;
+	if (last[KW_CPU_IOWAIT] < iowait)
+		last[KW_CPU_IOWAIT] = iowait;
+	return last;
 }
 
-ONCE_A_PASS static kw_status read_times(const struct kw_row *row, const struct kw_cpu_layout *l,
-					unsigned int cpu, struct cpu *kept, bool wants_idle)
+static kw_status read_times(const struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
+			    struct kw_cpu_kept *kept, bool wants_idle)
 {
+	/* Of a period under way nothing is there: what is counted is no more than numbers. */
+	bool is_plain = l->elapse == KW_NO_ADDR && l->elapse_seq == KW_NO_ADDR;
+	const uint8_t *at = is_plain ? pinned(row->ctx, &kept->cpustat) : NULL;
 	struct period period;
-	kw_status status;
+	kw_status status = KW_OK;
 
 	kept->pass = 0;
-	status = take_counted(row, l, cpu, kept, &period);
+	if (at)
+		copy_times(l, at, kept->times);
+	if (!at || kw_look_failed(row->ctx, at, NULL))
+		status = take_counted(row, l, cpu, kept, &period);
 	if (!status && wants_idle) {
 		if (l->elapse != KW_NO_ADDR)
 			add_period(row, l, cpu, kept, &period);
@@ -328,22 +325,22 @@ ONCE_A_PASS static kw_status read_times(const struct kw_row *row, const struct k
 	return KW_OK;
 }
 
-kw_status kw_cpu_times(const struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
-		       uint64_t *times)
+kw_status kw_cpu_times_read(const struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
+			    const uint64_t **ret_times)
 {
 	bool wants_idle = row->wanted & (kw_wanted_bit(KW_CPU_IDLE) | kw_wanted_bit(KW_CPU_IOWAIT));
-	struct cpus *cpus = keep_cpus(row->ctx, row->kernel);
+	struct kw_cpus_kept *cpus = keep_cpus(row->ctx, row->kernel);
 	kw_status status = KW_OK;
 
 	if (!cpus || cpu >= row->kernel->nr_cpus)
 		return cpus ? KW_NOTFOUND : KW_NOMEM;
-	if (cpus->cpu[cpu].pass != kw_pass_number(row->ctx) || cpus->cpu[cpu].has_idle < wants_idle)
+	if (wants_idle || cpus->cpu[cpu].pass != kw_pass_number(row->ctx))
 		status = read_times(row, l, cpu, &cpus->cpu[cpu], wants_idle);
 	if (status)
 		return status;
-	memcpy(times, cpus->cpu[cpu].times, sizeof(cpus->cpu[cpu].times));
-	if (wants_idle)
-		never_back(row->idle, cpu, times);
+	*ret_times = cpus->cpu[cpu].times;
+	if (wants_idle && row->idle)
+		*ret_times = kw_idle_never_back(row->idle, cpu, *ret_times);
 	return KW_OK;
 }
 
@@ -391,7 +388,7 @@ static kw_status add_kstat(kw_ctx *ctx, const struct kw_cpu_layout *l, uint64_t 
 		return status;
 	sums->irqs += kw_load_u64(at + l->irqs_sum);
 	at += l->softirqs;
-	for (uint32_t i = 0, nr = l->nr_softirqs; i < nr; i++)
+	for (size_t i = 0, nr = l->nr_softirqs; i < nr; i++)
 		sums->softirqs[i] += kw_load_u32(at + 4 * i);
 	return KW_OK;
 }
@@ -399,7 +396,7 @@ static kw_status add_kstat(kw_ctx *ctx, const struct kw_cpu_layout *l, uint64_t 
 kw_status kw_cpu_kstat(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
 		       unsigned int cpu, struct kw_cpu_kstat_sums *ret)
 {
-	struct cpus *cpus = keep_cpus(ctx, kernel);
+	struct kw_cpus_kept *cpus = keep_cpus(ctx, kernel);
 	kw_status status;
 	uint64_t faults;
 
@@ -416,7 +413,7 @@ kw_status kw_cpu_kstat(kw_ctx *ctx, const struct kw_kernel *kernel, const struct
 kw_status kw_cpu_kstat_read(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,
 			    const struct kw_cpu_kstat_sums **ret)
 {
-	struct cpus *cpus = keep_cpus(ctx, kernel);
+	struct kw_cpus_kept *cpus = keep_cpus(ctx, kernel);
 	kw_status status;
 	uint64_t faults;
 
@@ -425,13 +422,15 @@ kw_status kw_cpu_kstat_read(kw_ctx *ctx, const struct kw_kernel *kernel, const s
 	do {
 		faults = kw_faults_now(ctx);
 		status = kernel->nr_cpus ? KW_OK : KW_NOTFOUND;
-		memset(&cpus->all.kstat, 0, sizeof(cpus->all.kstat));
+		cpus->kstat.irqs = 0;
+		for (size_t i = 0, nr = l->nr_softirqs; i < nr; i++)
+			cpus->kstat.softirqs[i] = 0;
 		for (unsigned int cpu = 0; !status && cpu < kernel->nr_cpus; cpu++)
 			if (kw_cpu_is_possible(kernel, cpu))
 				status = add_kstat(ctx, l, kw_percpu(kernel, l->kstat, cpu),
-						   &cpus->cpu[cpu].kstat, &cpus->all.kstat);
+						   &cpus->cpu[cpu].kstat, &cpus->kstat);
 	} while (kw_faults_since(ctx, faults));
-	cpus->all.kstat.pass = status ? 0 : kw_pass_number(ctx);
-	*ret = &cpus->all.kstat;
+	cpus->kstat.pass = status ? 0 : kw_pass_number(ctx);
+	*ret = &cpus->kstat;
 	return status;
 }

@@ -66,18 +66,27 @@ extern const struct kw_subject kw_cpu_subject;
 /** The table of the times, in the order of enum kw_cpu_time. */
 extern const struct kw_field_table kw_cpu_time_fields;
 
-/** Clamp idle and iowait of a CPU to what the rows of earlier runs showed. NULL remembers nothing. */
+/** Of each CPU: idle and iowait never go below what the rows of earlier runs showed. NULL remembers nothing. */
 struct kw_idle_memory;
 struct kw_idle_memory *kw_idle_memory_new(unsigned int nr_cpus);
 void kw_idle_memory_free(struct kw_idle_memory *memory);
 
-/** What a context keeps of all CPUs together. */
+/** What a context keeps of a CPU. */
+struct kw_cpu_kept {
+	struct kw_pin cpustat, tick, waiters, kstat;
+	uint64_t pass; /* in which the times were read */
+	bool has_idle; /* idle and iowait as well, as measured */
+	uint64_t times[KW_NR_CPU_TIMES];
+};
+
+/** What it keeps of all of them. */
 struct kw_cpus_kept {
 	struct kw_cpu_kstat_sums kstat;
 	struct {
 		uint64_t pass; /* in which it was read */
 		uint64_t mask[KW_MAX_CPUS / 64];
 	} online;
+	struct kw_cpu_kept cpu[]; /* as many as the kernel has */
 };
 
 /** Get what is kept, NULL when nothing is yet. */
@@ -101,14 +110,33 @@ static inline bool kw_cpu_is_online(kw_ctx *ctx, const struct kw_kernel *kernel,
 	return kept->online.mask[cpu / 64] >> (cpu % 64) & 1;
 }
 
+/** As kw_cpu_times(), reading them. */
+kw_status kw_cpu_times_read(const struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
+			    const uint64_t **ret_times);
+
+/** The times as they may be shown: idle and iowait are no less than they were. */
+const uint64_t *kw_idle_never_back(struct kw_idle_memory *memory, unsigned int cpu, const uint64_t *times);
+
 /**
  * Get the times of a CPU as /proc/stat has them, in ns: idle and iowait include the period under way. Read once a pass.
  *
- * @param times  KW_NR_CPU_TIMES values; idle and iowait are measured when the row wants one of them
+ * @param ret_times  set to KW_NR_CPU_TIMES values, good until the next call for the CPU; idle and iowait are measured
+ *                   when the row wants one of them
  * @return KW_OK, or why not: a read's state, KW_NOTFOUND when this kernel has no such counters (without a message)
  */
-kw_status kw_cpu_times(const struct kw_row *row, const struct kw_cpu_layout *l, unsigned int cpu,
-		       uint64_t *times);
+static inline kw_status kw_cpu_times(const struct kw_row *row, const struct kw_cpu_layout *l,
+				     unsigned int cpu, const uint64_t **ret_times)
+{
+	const struct kw_cpus_kept *kept = kw_cpus_kept(row->ctx);
+
+	if (!kept || cpu >= row->kernel->nr_cpus || kept->cpu[cpu].pass != kw_pass_number(row->ctx) ||
+	    !kept->cpu[cpu].has_idle)
+		return kw_cpu_times_read(row, l, cpu, ret_times);
+	*ret_times = kept->cpu[cpu].times;
+	if (row->idle)
+		*ret_times = kw_idle_never_back(row->idle, cpu, *ret_times);
+	return KW_OK;
+}
 
 /** Read the run-queue counters of a CPU. Returns as kw_cpu_times(). */
 kw_status kw_cpu_rq(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_cpu_layout *l,

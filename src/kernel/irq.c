@@ -27,7 +27,22 @@ struct irq_layout {
 	uint64_t action_name, action_next; /* struct irqaction */
 	const struct kw_arch_irq_layout *arch;
 	const struct kw_cpu_layout *cpu;
+	/* of those that the architecture counts, when kw_arch_irq_layout.shown_first tells which are shown */
+	struct kw_found_row arch_row[KW_MAX_ARCH_IRQS];
+	size_t nr_arch_rows;
 };
+
+_Static_assert(KW_MAX_ARCH_IRQS <= KW_ROWS_MAX, "they are added to a list at once");
+
+static size_t find_arch_rows(const struct kw_arch_irq_layout *arch, uint64_t shown, struct kw_found_row *row)
+{
+	size_t nr = 0;
+
+	for (unsigned int i = 0; i < arch->nr; i++)
+		if (shown >> i & 1)
+			row[nr++] = (struct kw_found_row){ .index = ARCH | i };
+	return nr;
+}
 
 static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layout)
 {
@@ -39,7 +54,10 @@ static kw_status resolve(kw_ctx *ctx, const struct kw_kernel *kernel, void *layo
 	l->desc = kw_layout_get(ctx, kernel, &kw_irq_desc_subject);
 	l->arch = l->desc ? kw_layout_get(ctx, kernel, &kw_arch_irq_subject) : NULL;
 	l->cpu = l->arch ? kw_layout_get(ctx, kernel, &kw_cpu_subject) : NULL;
-	return l->cpu ? KW_OK : ctx->status;
+	if (!l->cpu)
+		return ctx->status;
+	l->nr_arch_rows = find_arch_rows(l->arch, l->arch->shown_first, l->arch_row);
+	return KW_OK;
 }
 
 static const struct kw_subject irq_subject = { sizeof(struct irq_layout), resolve };
@@ -130,10 +148,11 @@ static void put_numbers(const struct kw_rows *rows, struct kw_value *column)
 static kw_status set_count_of(const struct kw_row *row, const struct irq_layout *l,
 			      const struct kw_found_row *found, struct kw_value *out)
 {
-	uint64_t count;
-	kw_status status =
-		kw_irq_desc_count(row->ctx, row->kernel, l->desc, found->object, found->cpu, &count);
+	uint64_t count = found->count;
+	kw_status status = KW_OK;
 
+	if (!found->is_counted)
+		status = kw_irq_desc_count(row->ctx, row->kernel, l->desc, found->object, &count);
 	set_count(out, status, count);
 	return status;
 }
@@ -144,19 +163,15 @@ static bool put_counts(const struct kw_row *row, const struct irq_layout *l, con
 	const struct kw_arch_irq_counts *arch = kw_arch_irq_counts(row->ctx, row->kernel, l->arch);
 	const struct kw_found_row *found = rows->found, *end = found + rows->nr;
 	size_t stride = rows->stride;
-	kw_status status, failed = KW_OK;
+	bool failed = !arch;
 
-	if (!arch) {
-		kw_rows_set_absent(rows, column, kw_absent_of_counter(KW_NOMEM));
-		return true;
-	}
+	for (; found < end && !(found->index & ARCH); found++, column += stride)
+		failed |= set_count_of(row, l, found, column);
 	for (; found < end; found++, column += stride) {
 		unsigned int place = found->index & ~ARCH;
+		kw_status status = arch ? arch->status[place] : KW_NOMEM;
 
-		if (!(found->index & ARCH))
-			status = set_count_of(row, l, found, column);
-		else
-			set_count(column, status = arch->status[place], arch->count[place]);
+		set_count(column, status, status ? 0 : arch->count[place]);
 		failed |= status;
 	}
 	return failed;
@@ -333,11 +348,12 @@ static const struct kw_field_group irq_cpu_groups[] = {
 static void list_arch(kw_ctx *ctx, const struct irq_layout *l, struct kw_row_list *list)
 {
 	uint64_t shown = kw_arch_irqs_shown(ctx, l->arch);
-	unsigned int nr = l->arch->nr;
+	struct kw_found_row row[KW_MAX_ARCH_IRQS];
 
-	for (unsigned int i = 0; i < nr; i++)
-		if (shown >> i & 1)
-			kw_row_list_add(list, 0, ARCH | i, 0);
+	if (shown == l->arch->shown_first)
+		kw_row_list_add_all(list, l->arch_row, l->nr_arch_rows);
+	else
+		kw_row_list_add_all(list, row, find_arch_rows(l->arch, shown, row));
 }
 
 static kw_status walk_irqs(kw_ctx *ctx, const struct kw_kernel *kernel, const void *layout, kw_take_rows take,

@@ -27,9 +27,8 @@ struct kw_arch_irq {
 
 /** A variable that has one or more of these counters. */
 struct kw_irq_area {
-	uint64_t symbol; /* per-CPU, but for a global one */
+	uint64_t symbol;
 	uint32_t size;
-	bool global;
 	/* its part of counter[]: first come those that are part of the total in /proc/stat */
 	unsigned int first, nr_summed, nr;
 };
@@ -39,11 +38,11 @@ struct kw_arch_irq_layout {
 	unsigned int nr;
 	uint64_t irq_stat; /* per-CPU */
 	uint32_t irq_stat_size;
-	uint64_t shown; /* address of the bitmap of those that are shown, or KW_NO_ADDR: known_shown is it */
-	uint64_t known_shown;
+	uint64_t shown; /* address of the bitmap of those that are shown, or KW_NO_ADDR: it does not change */
+	uint64_t shown_first; /* the bitmap when this was resolved */
 	/* the same counters, as they lie together */
-	struct kw_irq_area area[KW_MAX_IRQ_AREAS];
-	unsigned int nr_areas;
+	struct kw_irq_area area[KW_MAX_IRQ_AREAS]; /* first come those that are per-CPU */
+	unsigned int nr_areas, nr_per_cpu;
 	struct kw_irq_counter {
 		uint32_t offset; /* in its variable */
 		uint32_t place;	 /* in irq[] */
@@ -58,8 +57,8 @@ static inline uint64_t kw_arch_irqs_shown(kw_ctx *ctx, const struct kw_arch_irq_
 	uint64_t word;
 
 	if (l->shown == KW_NO_ADDR)
-		return l->known_shown;
-	return kw_read_near_u64(ctx, l->shown, &word) == KW_OK ? word : UINT64_MAX;
+		return l->shown_first;
+	return kw_read_near_u64(ctx, l->shown, &word) == KW_OK ? word : UINT64_MAX; /* rather too many */
 }
 
 /** Read a counter on a CPU (any for a global one). A read's state, KW_NOTFOUND for an impossible CPU. */

@@ -102,7 +102,7 @@ static void take_members(kw_ctx *ctx, const struct kw_symbol_query *q, struct kw
 			.global = global,
 			.summed = members[i].summed && (shown || !members[i].callback),
 		};
-		l->known_shown |= (uint64_t)shown << l->nr;
+		l->shown_first |= (uint64_t)shown << l->nr;
 		strcpy(l->irq[l->nr].label, members[i].label);
 		strcpy(l->irq[l->nr].text, members[i].text);
 		l->nr++;
@@ -137,7 +137,9 @@ static void take_array(kw_ctx *ctx, const struct kw_symbol_query *q, const struc
 	    counts->bit_offset / 8 + 4ULL * nr > l->irq_stat_size)
 		return;
 	l->shown = q[SHOWN].addr;
-	l->known_shown = UINT64_MAX;
+	l->shown_first = UINT64_MAX;
+	if (l->shown != KW_NO_ADDR)
+		l->shown_first = kw_arch_irqs_shown(ctx, l);
 	for (uint32_t i = 0; i < nr; i++) {
 		struct kw_arch_irq *irq = &l->irq[i];
 		uint64_t entry = q[INFO].addr + i * info->size;
@@ -163,7 +165,6 @@ static void note_area(struct kw_arch_irq_layout *l, const struct kw_arch_irq *ir
 	l->area[l->nr_areas++] = (struct kw_irq_area){
 		.symbol = irq->symbol,
 		.size = irq->symbol == l->irq_stat ? l->irq_stat_size : 4,
-		.global = irq->global,
 	};
 }
 
@@ -181,6 +182,10 @@ static void sort_out(struct kw_arch_irq_layout *l)
 {
 	unsigned int nr = 0;
 
+	for (unsigned int i = 0; i < l->nr; i++)
+		if (!l->irq[i].global)
+			note_area(l, &l->irq[i]);
+	l->nr_per_cpu = l->nr_areas;
 	for (unsigned int i = 0; i < l->nr; i++)
 		note_area(l, &l->irq[i]);
 	for (unsigned int i = 0; i < l->nr_areas; i++) {
@@ -276,29 +281,23 @@ static inline uint64_t add(const uint8_t *at, const struct kw_irq_counter *count
 	return sum;
 }
 
-/* Add those in variables of a CPU, or in those that all CPUs share. */
-static void add_areas(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_arch_irq_layout *l,
-		      unsigned int cpu, struct kw_pin *pin, struct kw_arch_irq_counts *counts)
+/* Add those of a range of areas; `offset` is what a CPU's lie behind the symbols. */
+static void add_areas(kw_ctx *ctx, const struct kw_arch_irq_layout *l, unsigned int first, unsigned int end,
+		      uint64_t offset, struct kw_pin *pin, struct kw_arch_irq_counts *counts)
 {
-	const struct kw_irq_area *area = l->area, *end = area + l->nr_areas;
-	bool global = cpu == KW_MAX_CPUS;
-
-	for (; area < end; area++, pin++) {
-		const struct kw_irq_counter *first = &l->counter[area->first];
+	for (const struct kw_irq_area *area = &l->area[first]; area < &l->area[end]; area++, pin++) {
+		const struct kw_irq_counter *counter = &l->counter[area->first];
 		uint8_t copy[KW_MAX_IRQ_STAT];
-		const uint8_t *at;
 		kw_status status;
+		const uint8_t *at =
+			kw_look_pinned(ctx, pin, offset + area->symbol, area->size, copy, &status);
 
-		if (area->global != global)
-			continue;
-		at = kw_look_pinned(ctx, pin, global ? area->symbol : kw_percpu(kernel, area->symbol, cpu),
-				    area->size, copy, &status);
 		if (!at) {
 			fail(l, area, counts, status);
 			continue;
 		}
-		counts->summed += add(at, first, area->nr_summed, counts->count);
-		add(at, first + area->nr_summed, area->nr - area->nr_summed, counts->count);
+		counts->summed += add(at, counter, area->nr_summed, counts->count);
+		add(at, counter + area->nr_summed, area->nr - area->nr_summed, counts->count);
 	}
 }
 
@@ -308,17 +307,19 @@ static void add_all(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw
 {
 	struct kw_arch_irq_counts *counts = &kept->counts;
 
-	memset(counts->count, 0, l->nr * sizeof(counts->count[0]));
-	memset(counts->status, 0, l->nr * sizeof(counts->status[0]));
+	for (size_t i = 0, nr = l->nr; i < nr; i++) {
+		counts->count[i] = 0;
+		counts->status[i] = KW_OK;
+	}
 	counts->summed = 0;
 	counts->summed_status = l->nr ? KW_OK : KW_NOTFOUND;
-	add_areas(ctx, kernel, l, KW_MAX_CPUS, kept->global, counts);
-	for (unsigned int i = 0; !kernel->nr_cpus && i < l->nr_areas; i++)
-		if (!l->area[i].global)
-			fail(l, &l->area[i], counts, KW_NOTFOUND);
+	add_areas(ctx, l, l->nr_per_cpu, l->nr_areas, 0, kept->global, counts);
+	for (unsigned int i = 0; !kernel->nr_cpus && i < l->nr_per_cpu; i++)
+		fail(l, &l->area[i], counts, KW_NOTFOUND);
 	for (unsigned int cpu = 0; cpu < kernel->nr_cpus; cpu++)
 		if (kw_cpu_is_possible(kernel, cpu))
-			add_areas(ctx, kernel, l, cpu, kept->per_cpu[cpu], counts);
+			add_areas(ctx, l, 0, l->nr_per_cpu, kernel->percpu_offset[cpu], kept->per_cpu[cpu],
+				  counts);
 }
 
 const struct kw_arch_irq_counts *kw_arch_irq_read(kw_ctx *ctx, const struct kw_kernel *kernel,

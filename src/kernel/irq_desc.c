@@ -127,50 +127,62 @@ static inline bool counts_total(uint32_t settings, uint32_t internal)
 	return !(settings & (IRQ_PER_CPU | IRQ_PER_CPU_DEVID)) && !(internal & IRQS_NMI);
 }
 
-static inline void take_from(const struct kw_irq_layout *l, const uint8_t *at, struct kw_irq_found *found)
+/* A descriptor, and where it is mapped. */
+struct found {
+	uint64_t desc;
+	struct kw_pin pin;
+	uint32_t irq;
+};
+
+/* What is in it. */
+struct look {
+	bool is_used; /* it has a handler, its total is not 0, or it can't be read: that is to be seen */
+	bool has_total;
+	uint64_t total;
+};
+
+static inline struct look take_from(const struct kw_irq_layout *l, const uint8_t *at)
 {
 	uint64_t total = l->tot_count_size == 8 ? kw_load_u64(at + l->total_at)
 						: kw_load_u32(at + l->total_at);
+	bool has_total = counts_total(kw_load_u32(at + l->status_at), kw_load_u32(at + l->istate_at));
 
-	found->total = total;
-	found->has_total = counts_total(kw_load_u32(at + l->status_at), kw_load_u32(at + l->istate_at));
-	found->is_used = kw_load_u64(at + l->action_at) || (found->has_total && total);
+	return (struct look){ kw_load_u64(at + l->action_at) || (has_total && total), has_total, total };
 }
 
-/* One that can't be read is shown: that is to be seen. */
-static void look_for(kw_ctx *ctx, const struct kw_irq_layout *l, struct kw_irq_found *found)
+static struct look look_for(kw_ctx *ctx, const struct kw_irq_layout *l, struct found *found)
 {
+	struct look look;
 	uint8_t copy[MAX_SPAN];
+	const uint8_t *at;
 	kw_status status;
-	const uint8_t *at = l->span ? kw_pin(ctx, &found->pin, found->desc + l->first, l->span, copy, &status)
-				    : NULL;
-
-	found->is_used = !at;
-	found->has_total = false;
-	if (at)
-		take_from(l, at, found);
-}
-
-static void look_at_all(kw_ctx *ctx, const struct kw_irq_layout *l, struct kw_irqs_found *found)
-{
-	struct kw_irq_found *end = found->item + found->nr;
-	uint64_t faults;
 
 	do {
-		faults = kw_faults_now(ctx);
-		for (struct kw_irq_found *one = found->item; one < end; one++)
-			if (one->pin.at && !faults)
-				take_from(l, one->pin.at, one);
-			else
-				look_for(ctx, l, one);
-	} while (kw_faults_since(ctx, faults));
-	found->pass = kw_pass_number(ctx);
+		look = (struct look){ .is_used = true };
+		at = l->span ? kw_pin(ctx, &found->pin, found->desc + l->first, l->span, copy, &status)
+			     : NULL;
+		if (at)
+			look = take_from(l, at);
+	} while (at && kw_look_failed(ctx, at, copy));
+	return look;
+}
+
+static inline struct look look_at(kw_ctx *ctx, const struct kw_irq_layout *l, struct found *found)
+{
+	struct look look = { 0 };
+
+	if (found->pin.at)
+		look = take_from(l, found->pin.at);
+	return found->pin.at && !kw_look_failed(ctx, found->pin.at, NULL) ? look : look_for(ctx, l, found);
 }
 
 /* Finding */
 
 struct irqs {
-	struct kw_irqs_found found; /* first: kw_irq_desc_count() */
+	struct {
+		struct found *item;
+		size_t nr, cap;
+	} found;
 	struct kw_tree_watch watch;
 	bool is_busy; /* that is under way */
 	bool failed;  /* out of memory */
@@ -198,7 +210,7 @@ static void free_irqs(void *state)
 static bool add(uint64_t first, uint64_t last, uint64_t entry, void *arg)
 {
 	struct irqs *irqs = arg;
-	struct kw_irq_found found = { .desc = entry, .irq = (uint32_t)first };
+	struct found found = { .desc = entry, .irq = (uint32_t)first };
 
 	irqs->failed = first == last && !kw_array_push(&irqs->found, found);
 	return !irqs->failed;
@@ -250,19 +262,28 @@ static bool came_to_a_cpu(kw_ctx *ctx, const struct kw_kernel *kernel, const str
 	return count_on_all(ctx, kernel, l, desc, &count) != KW_OK || count;
 }
 
+static inline void list_one(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
+			    struct found *found, struct kw_row_list *list)
+{
+	struct look look = look_at(ctx, l, found);
+	struct kw_found_row *row;
+
+	if (!look.is_used && (look.has_total || !came_to_a_cpu(ctx, kernel, l, found->desc)))
+		return;
+	row = kw_row_list_add(list, found->desc, found->irq, 0);
+	row->is_counted = look.has_total;
+	row->count = look.total;
+}
+
 static kw_status list_all(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
 			  struct irqs *irqs, struct kw_row_list *list)
 {
 	kw_status status = kw_tree_watch_same(ctx, &irqs->watch) ? KW_OK : find_all(ctx, kernel, l, irqs);
+	struct found *one = irqs->found.item, *end = one + irqs->found.nr;
 
-	look_at_all(ctx, l, &irqs->found);
 	irqs->is_busy = true;
-	for (size_t i = 0; !list->stopped && i < irqs->found.nr; i++) {
-		const struct kw_irq_found *found = &irqs->found.item[i];
-
-		if (found->is_used || (!found->has_total && came_to_a_cpu(ctx, kernel, l, found->desc)))
-			kw_row_list_add(list, found->desc, found->irq, (uint32_t)i);
-	}
+	for (; one < end && !list->stopped; one++)
+		list_one(ctx, kernel, l, one, list);
 	irqs->is_busy = false;
 	return status;
 }
@@ -279,20 +300,21 @@ kw_status kw_irq_desc_list(kw_ctx *ctx, const struct kw_kernel *kernel, const st
 	if (!kept)
 		return KW_NOMEM;
 	/* Whoever is handed a row may ask for rows. */
-	status = list_all(ctx, kernel, l, kept->is_busy ? &own : kept, list);
+	if (!kept->is_busy)
+		return list_all(ctx, kernel, l, kept, list);
+	status = list_all(ctx, kernel, l, &own, list);
 	deinit_irqs(&own);
 	return status;
 }
 
-kw_status kw_irq_desc_count_again(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
-				  uint64_t desc, uint64_t *ret)
+kw_status kw_irq_desc_count(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
+			    uint64_t desc, uint64_t *ret)
 {
-	struct kw_irq_found found = { .desc = desc };
-	struct kw_irqs_found one = { .item = &found, .nr = 1 };
+	struct found found = { .desc = desc };
+	struct look look = look_for(ctx, l, &found);
 
-	look_at_all(ctx, l, &one);
-	if (!found.has_total)
+	if (!look.has_total)
 		return count_on_all(ctx, kernel, l, desc, ret);
-	*ret = found.total;
+	*ret = look.total;
 	return KW_OK;
 }

@@ -33,7 +33,7 @@ extern const struct kw_subject kw_irq_desc_subject;
 
 /**
  * List the descriptors of interrupts that have a handler or have come, in the order of their numbers: `index` is the
- * number, `cpu` the place for kw_irq_desc_count().
+ * number; they are counted where the kernel keeps a total.
  *
  * @return KW_OK; KW_NOTFOUND when this kernel has no such tree; a read's state or KW_FORMAT for the first damage: all
  *         else was listed. No message
@@ -41,40 +41,9 @@ extern const struct kw_subject kw_irq_desc_subject;
 kw_status kw_irq_desc_list(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
 			   struct kw_row_list *list);
 
-/** What a context keeps of a descriptor, and what was there when it was last visited. */
-struct kw_irq_found {
-	uint64_t desc;
-	struct kw_pin pin;
-	uint32_t irq;
-	bool is_used; /* it has a handler, its total is not 0, or it could not be read */
-	bool has_total;
-	uint64_t total;
-};
-
-/** All that were found. */
-struct kw_irqs_found {
-	struct kw_irq_found *item;
-	size_t nr, cap;
-	uint64_t pass; /* in which they were last visited */
-};
-
-/** As kw_irq_desc_count(), of a descriptor that was not visited in this pass. */
-kw_status kw_irq_desc_count_again(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
-				  uint64_t desc, uint64_t *ret);
-
 /** How often an interrupt came, on all CPUs. A read's state, KW_NOTFOUND when this kernel has no such counters. */
-static inline kw_status kw_irq_desc_count(kw_ctx *ctx, const struct kw_kernel *kernel,
-					  const struct kw_irq_layout *l, uint64_t desc, uint32_t place,
-					  uint64_t *ret)
-{
-	const struct kw_irqs_found *kept = ctx->kept ? ctx->kept[KW_CONTEXT_IRQS].state : NULL;
-
-	if (!kept || kept->pass != kw_pass_number(ctx) || place >= kept->nr ||
-	    kept->item[place].desc != desc || !kept->item[place].has_total)
-		return kw_irq_desc_count_again(ctx, kernel, l, desc, ret);
-	*ret = kept->item[place].total;
-	return KW_OK;
-}
+kw_status kw_irq_desc_count(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,
+			    uint64_t desc, uint64_t *ret);
 
 /** The same on one CPU. */
 kw_status kw_irq_desc_count_on(kw_ctx *ctx, const struct kw_kernel *kernel, const struct kw_irq_layout *l,

@@ -17,6 +17,8 @@
 #ifndef KERNEL_SOURCE_H
 #define KERNEL_SOURCE_H
 
+#include <string.h>
+
 #include "kernel/field_table.h"
 
 /** What has a layout of its own. */
@@ -36,6 +38,8 @@ const void *kw_layout_get(kw_ctx *ctx, const struct kw_kernel *kernel, const str
 struct kw_found_row {
 	uint64_t object, index;
 	uint32_t cpu;
+	bool is_counted; /* the walk has read how often it came, which need not be done again: count */
+	uint64_t count;
 };
 
 #define KW_ROWS_MAX	   64 /* whose values are made together */
@@ -91,7 +95,7 @@ typedef bool (*kw_take_rows)(const struct kw_found_row *found, size_t nr, void *
 /** Hand on one row. */
 static inline bool kw_take_row(kw_take_rows take, uint64_t object, uint64_t index, uint32_t cpu, void *arg)
 {
-	return take(&(struct kw_found_row){ object, index, cpu }, 1, arg);
+	return take(&(struct kw_found_row){ .object = object, .index = index, .cpu = cpu }, 1, arg);
 }
 
 /** Rows on their way: handed on when there are many. */
@@ -121,16 +125,29 @@ static inline void kw_row_list_flush(struct kw_row_list *list)
 	list->next = list->found;
 }
 
-/** Add a row; once the list is stopped rows go nowhere. */
-static inline void kw_row_list_add(struct kw_row_list *list, uint64_t object, uint64_t index, uint32_t cpu)
+/** Add a row, which is not handed on before the next one comes. Once the list is stopped rows go nowhere. */
+static inline struct kw_found_row *kw_row_list_add(struct kw_row_list *list, uint64_t object, uint64_t index,
+						   uint32_t cpu)
 {
-	struct kw_found_row *found = list->next++;
+	struct kw_found_row *found;
 
+	if (list->next == list->found + KW_ROWS_MAX)
+		kw_row_list_flush(list);
+	found = list->next++;
 	found->object = object;
 	found->index = index;
 	found->cpu = cpu;
-	if (list->next == list->found + KW_ROWS_MAX)
+	found->is_counted = false;
+	return found;
+}
+
+/** Add at most KW_ROWS_MAX rows. */
+static inline void kw_row_list_add_all(struct kw_row_list *list, const struct kw_found_row *found, size_t nr)
+{
+	if (nr > (size_t)(list->found + KW_ROWS_MAX - list->next))
 		kw_row_list_flush(list);
+	memcpy(list->next, found, nr * sizeof(*found));
+	list->next += nr;
 }
 
 /**

@@ -161,7 +161,7 @@ kw_status kw_source_type(kw_ctx *ctx, const struct kw_source_def *source, const 
 void kw_group_read(const struct kw_field_group *group, struct kw_row *row, const void *layout,
 		   struct kw_value *values)
 {
-	const struct kw_found_row found = { row->task, row->index, row->cpu };
+	const struct kw_found_row found = { .object = row->task, .index = row->index, .cpu = row->cpu };
 	struct kw_rows rows = { .found = &found, .nr = 1 };
 
 	if (group->read) {

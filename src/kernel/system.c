@@ -28,11 +28,11 @@ static void read_times(struct kw_row *row, const void *layout, struct kw_value *
 	kw_status status = row->kernel->nr_cpus ? KW_OK : KW_NOTFOUND;
 
 	for (unsigned int cpu = 0; !status && cpu < row->kernel->nr_cpus; cpu++) {
-		uint64_t times[KW_NR_CPU_TIMES];
+		const uint64_t *times;
 
 		if (!kw_cpu_is_possible(row->kernel, cpu))
 			continue;
-		status = kw_cpu_times(row, layout, cpu, times);
+		status = kw_cpu_times(row, layout, cpu, &times);
 		if (status)
 			break;
 		for (size_t i = 0; i < KW_NR_CPU_TIMES; i++)
@@ -109,7 +109,7 @@ static void set_intr(const struct intr_layout *l, kw_status status, uint64_t irq
 		kw_set_all_absent(values, COUNT(intr_fields), kw_absent_of_counter(status));
 		return;
 	}
-	for (uint32_t i = 0; i < l->cpu->nr_softirqs; i++)
+	for (size_t i = 0, nr = l->cpu->nr_softirqs; i < nr; i++)
 		softirqs += sums->softirqs[i];
 	kw_set_uint(&values[INTR], irqs + sums->irqs);
 	kw_set_uint(&values[SOFTIRQS], softirqs);
@@ -421,33 +421,23 @@ static bool read_cpus(struct kw_row *row, const void *layout, const struct kw_ro
 	return false;
 }
 
-/* The times of a CPU that are asked for, or why they can't be had. */
-static void put_times(const struct kw_rows *rows, size_t at, kw_status status, const uint64_t *times)
-{
-	size_t skip = at * rows->stride;
-
-	for (size_t i = 0; i < KW_NR_CPU_TIMES; i++) {
-		struct kw_value *out = rows->column[i];
-
-		if (!out)
-			continue;
-		if (status)
-			kw_set_absent(out + skip, kw_absent_of_counter(status));
-		else
-			kw_set_uint(out + skip, times[i]);
-	}
-}
-
 static bool read_cpu_times(struct kw_row *row, const void *layout, const struct kw_rows *rows)
 {
 	bool failed = false;
 
-	for (size_t i = 0; i < rows->nr; i++) {
-		uint64_t times[KW_NR_CPU_TIMES];
-		kw_status status = kw_cpu_times(row, layout, rows->found[i].cpu, times);
+	for (size_t i = 0, skip = 0; i < rows->nr; i++, skip += rows->stride) {
+		const uint64_t *times;
+		kw_status status = kw_cpu_times(row, layout, rows->found[i].cpu, &times);
 
-		put_times(rows, i, status, times);
 		failed |= status;
+		for (size_t k = 0; k < KW_NR_CPU_TIMES; k++) {
+			struct kw_value *column = rows->column[k];
+
+			if (column && !status)
+				kw_set_uint(&column[skip], times[k]);
+			else if (column)
+				kw_set_absent(&column[skip], kw_absent_of_counter(status));
+		}
 	}
 	return failed;
 }

@@ -8,6 +8,7 @@
 #include "query/query.h"
 
 #include "kernel/task_rows.h"
+#include "memory/view.h"
 #include "query/walker.h"
 #include "util/array.h"
 #include "util/error.h"
@@ -107,6 +108,34 @@ static void take_row(kw_query *q, const struct kw_found_row *found)
 	}
 }
 
+static inline bool read_groups(struct kw_query *q, const struct kw_found_row *found, size_t nr)
+{
+	struct kw_reading *r = q->show.readings.item, *end = r + q->show.readings.nr;
+	bool failed = false;
+
+	for (; r < end; r++) {
+		r->rows.found = found;
+		r->rows.nr = nr;
+		q->row.wanted = r->wanted;
+		failed |= r->read_rows(&q->row, r->layout, &r->rows);
+	}
+	return failed;
+}
+
+/* Again when a page fails meanwhile, as in kw_stage_run(). Tells whether a value could not be read. */
+static inline bool read_rows(struct kw_query *q, const struct kw_found_row *found, size_t nr)
+{
+	q->show.rows += nr;
+	for (;;) {
+		uint64_t faults = kw_faults_now(q->ctx);
+		bool failed = read_groups(q, found, nr);
+
+		if (!kw_faults_since(q->ctx, faults))
+			return failed;
+		kw_row_go_on(&q->row);
+	}
+}
+
 /* Read rows together and hand them out. */
 static void show_rows(kw_query *q, const struct kw_found_row *found, size_t nr)
 {
@@ -116,7 +145,7 @@ static void show_rows(kw_query *q, const struct kw_found_row *found, size_t nr)
 	bool failed;
 
 	kw_row_begin(&q->row, 0);
-	failed = kw_stage_run_rows(&q->show, &q->row, found, nr);
+	failed = read_rows(q, found, nr);
 	if (q->limit && q->limit - q->counts.rows <= nr) {
 		nr = q->limit - q->counts.rows;
 		q->stop = true;

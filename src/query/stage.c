@@ -558,36 +558,6 @@ void kw_stage_place_rows(struct kw_stage *stage, const struct kw_slots *slots)
 	}
 }
 
-static inline bool read_rows(struct kw_stage *stage, struct kw_row *row, const struct kw_found_row *found,
-			     size_t nr)
-{
-	struct kw_reading *r = stage->readings.item, *end = r + stage->readings.nr;
-	bool failed = false;
-
-	for (; r < end; r++) {
-		r->rows.found = found;
-		r->rows.nr = nr;
-		row->wanted = r->wanted;
-		failed |= r->read_rows(row, r->layout, &r->rows);
-	}
-	return failed;
-}
-
-bool kw_stage_run_rows(struct kw_stage *stage, struct kw_row *row, const struct kw_found_row *found,
-		       size_t nr)
-{
-	stage->rows += nr;
-	for (;;) {
-		uint64_t faults = kw_faults_now(row->ctx);
-		bool failed = read_rows(stage, row, found, nr);
-
-		if (!kw_faults_since(row->ctx, faults))
-			return failed;
-		/* As in kw_stage_run(). */
-		kw_row_go_on(row);
-	}
-}
-
 kw_status kw_stage_take(struct kw_stage *stage, struct kw_row *row, size_t fetched, struct kw_value *values)
 {
 	kw_status status = kw_plan_take(row->ctx, &stage->plan, fetched, values);

@@ -60,7 +60,7 @@ struct kw_reading {
 	const void *layout;
 	struct kw_value *values;
 	uint64_t wanted;     /* row->wanted */
-	struct kw_rows rows; /* where kw_stage_run_rows() puts what read_rows() makes */
+	struct kw_rows rows; /* where read_rows() puts what it makes of many */
 };
 
 /** One of them that is wanted. */
@@ -153,12 +153,8 @@ static inline void kw_stage_begin(const struct kw_stage *stage, struct kw_value 
 /** Fetch and compute the columns of one row. Returns the state of the memory of the row's object. */
 kw_status kw_stage_run(struct kw_stage *stage, struct kw_row *row, struct kw_value *values);
 
-/** Prepare kw_stage_run_rows(), of a stage that reads rows: values has slots->nr values for each of KW_ROWS_MAX rows. */
+/** Prepare the readings of a stage that reads rows: slots->values has slots->nr values for each of KW_ROWS_MAX rows. */
 void kw_stage_place_rows(struct kw_stage *stage, const struct kw_slots *slots);
-
-/** As kw_stage_run(), of at most KW_ROWS_MAX rows at once. Tells whether a value could not be read. */
-bool kw_stage_run_rows(struct kw_stage *stage, struct kw_row *row, const struct kw_found_row *found,
-		       size_t nr);
 
 /** Compute the fields of a row whose values have been loaded. */
 void kw_stage_compute(struct kw_stage *stage, struct kw_row *row, struct kw_value *values);
