@@ -12,17 +12,19 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Set the first values of a group, or why they can't be had. */
-static inline void set_all(struct kw_value *values, size_t nr, kw_status status, const uint64_t *numbers)
+/* Put a number of the only row, or why there is none, where it is asked for. */
+static inline void put(const struct kw_rows *rows, size_t field, kw_status status, uint64_t number)
 {
-	if (status)
-		kw_set_all_absent(values, nr, kw_absent_of_counter(status));
-	for (size_t i = 0; !status && i < nr; i++)
-		kw_set_uint(&values[i], numbers[i]);
+	struct kw_value *out = rows->column[field];
+
+	if (out && status)
+		kw_set_absent(out, kw_absent_of_counter(status));
+	else if (out)
+		kw_set_uint(out, number);
 }
 
 /* Times of all possible CPUs. A CPU that can't be read makes the sum absent, not smaller. */
-static void read_times(struct kw_row *row, const void *layout, struct kw_value *values)
+static bool read_times(struct kw_row *row, const void *layout, const struct kw_rows *rows)
 {
 	uint64_t sum[KW_NR_CPU_TIMES] = { 0 };
 	kw_status status = row->kernel->nr_cpus ? KW_OK : KW_NOTFOUND;
@@ -38,7 +40,9 @@ static void read_times(struct kw_row *row, const void *layout, struct kw_value *
 		for (size_t i = 0; i < KW_NR_CPU_TIMES; i++)
 			sum[i] += times[i];
 	}
-	set_all(values, KW_NR_CPU_TIMES, status, sum);
+	for (size_t i = 0; i < KW_NR_CPU_TIMES; i++)
+		put(rows, i, status, sum[i]);
+	return status;
 }
 
 enum { CTXT, PROCS_RUNNING, PROCS_BLOCKED, NR_SCHED };
@@ -53,7 +57,7 @@ static const struct kw_field_def sched_fields[] = {
 };
 
 /* The kernel adds up nr_running of online CPUs only, the others of all. */
-static void read_sched(struct kw_row *row, const void *layout, struct kw_value *values)
+static bool read_sched(struct kw_row *row, const void *layout, const struct kw_rows *rows)
 {
 	uint64_t sum[NR_SCHED] = { 0 };
 	kw_status status = row->kernel->nr_cpus ? KW_OK : KW_NOTFOUND;
@@ -72,7 +76,9 @@ static void read_sched(struct kw_row *row, const void *layout, struct kw_value *
 		/* A CPU's count goes below zero where another one wakes its tasks. */
 		sum[PROCS_BLOCKED] += (uint64_t)(int64_t)(int32_t)rq.nr_iowait;
 	}
-	set_all(values, NR_SCHED, status, sum);
+	for (size_t i = 0; i < NR_SCHED; i++)
+		put(rows, i, status, sum[i]);
+	return status;
 }
 
 enum { INTR, SOFTIRQS };
@@ -100,33 +106,29 @@ static kw_status resolve_intr(kw_ctx *ctx, const struct kw_kernel *kernel, void 
 
 static const struct kw_subject intr_subject = { sizeof(struct intr_layout), resolve_intr };
 
-static void set_intr(const struct intr_layout *l, kw_status status, uint64_t irqs,
-		     const struct kw_cpu_kstat_sums *sums, struct kw_value *values)
+static uint64_t all_softirqs(const struct kw_cpu_layout *l, const struct kw_cpu_kstat_sums *sums)
 {
-	uint64_t softirqs = 0;
+	uint64_t sum = 0;
 
-	if (status) {
-		kw_set_all_absent(values, COUNT(intr_fields), kw_absent_of_counter(status));
-		return;
-	}
-	for (size_t i = 0, nr = l->cpu->nr_softirqs; i < nr; i++)
-		softirqs += sums->softirqs[i];
-	kw_set_uint(&values[INTR], irqs + sums->irqs);
-	kw_set_uint(&values[SOFTIRQS], softirqs);
+	for (size_t i = 0, nr = l->nr_softirqs; i < nr; i++)
+		sum += sums->softirqs[i];
+	return sum;
 }
 
-static void read_intr(struct kw_row *row, const void *layout, struct kw_value *values)
+static bool read_intr(struct kw_row *row, const void *layout, const struct kw_rows *rows)
 {
 	const struct intr_layout *l = layout;
 	const struct kw_cpu_kstat_sums *sums = NULL;
 	const struct kw_arch_irq_counts *arch = NULL;
 	kw_status status = kw_cpu_kstat_all(row->ctx, row->kernel, l->cpu, &sums);
 
-	if (!status && kw_row_wants(row, INTR)) {
+	if (!status && rows->column[INTR]) {
 		arch = kw_arch_irq_counts(row->ctx, row->kernel, l->arch);
 		status = arch ? arch->summed_status : KW_NOMEM;
 	}
-	set_intr(l, status, arch ? arch->summed : 0, sums, values);
+	put(rows, INTR, status, status || !arch ? 0 : arch->summed + sums->irqs);
+	put(rows, SOFTIRQS, status, status ? 0 : all_softirqs(l->cpu, sums));
+	return status;
 }
 
 enum { BTIME, UPTIME, NOW, JIFFIES };
@@ -140,25 +142,25 @@ static const struct kw_field_def clock_fields[] = {
 			      "timekeeper: CLOCK_REALTIME"),
 };
 
-static void read_clock(struct kw_row *row, const void *layout, struct kw_value *values)
+static bool read_clock(struct kw_row *row, const void *layout, const struct kw_rows *rows)
 {
 	struct kw_clock clock = { 0 };
 	uint64_t started = 0;
 	kw_status status = KW_OK;
 
 	(void)layout;
-	if (kw_row_wants(row, BTIME))
+	if (rows->column[BTIME])
 		status = kw_clock_started(row->ctx, row->kernel, &started);
-	if (!status && (kw_row_wants(row, UPTIME) || kw_row_wants(row, NOW)))
+	if (!status && (rows->column[UPTIME] || rows->column[NOW]))
 		status = kw_clock_read(row->ctx, row->kernel, &clock);
 	if (status) {
 		kw_clear_error(row->ctx);
-		kw_set_all_absent(values, COUNT(clock_fields), KW_ABSENT_NO_SYMBOL);
-		return;
+		status = KW_NOTFOUND;
 	}
-	kw_set_uint(&values[BTIME], started);
-	kw_set_uint(&values[UPTIME], clock.boottime);
-	kw_set_uint(&values[NOW], clock.realtime);
+	put(rows, BTIME, status, started);
+	put(rows, UPTIME, status, clock.boottime);
+	put(rows, NOW, status, clock.realtime);
+	return false;
 }
 
 enum {
@@ -227,7 +229,7 @@ static kw_status resolve_load(kw_ctx *ctx, const struct kw_kernel *kernel, void 
 
 static const struct kw_subject load_subject = { sizeof(struct load_layout), resolve_load };
 
-static void set_cpus(struct kw_row *row, const struct load_layout *l, struct kw_value *values)
+static void put_cpus(const struct kw_row *row, const struct load_layout *l, const struct kw_rows *rows)
 {
 	uint64_t possible = 0, online = 0;
 
@@ -235,61 +237,62 @@ static void set_cpus(struct kw_row *row, const struct load_layout *l, struct kw_
 		possible += kw_cpu_is_possible(row->kernel, cpu);
 		online += kw_cpu_is_online(row->ctx, row->kernel, l->cpu, cpu);
 	}
-	if (!possible)
-		kw_set_absent(&values[CPUS], KW_ABSENT_NO_SYMBOL);
-	else
-		kw_set_uint(&values[CPUS], possible);
-	if (l->cpu->online_mask == KW_NO_ADDR || !online)
-		kw_set_absent(&values[CPUS_ONLINE], KW_ABSENT_NO_SYMBOL);
-	else
-		kw_set_uint(&values[CPUS_ONLINE], online);
+	put(rows, CPUS, possible ? KW_OK : KW_NOTFOUND, possible);
+	put(rows, CPUS_ONLINE, l->cpu->online_mask == KW_NO_ADDR || !online ? KW_NOTFOUND : KW_OK, online);
 }
 
 /* Fixed point with 11 bits behind it. */
-static void set_averages(struct kw_row *row, const struct load_layout *l, struct kw_value *values)
+static void set_average(struct kw_value *load)
 {
-	for (unsigned int i = 0; i < 3; i++) {
-		struct kw_value *load = &values[LOAD1 + i];
+	if (load->type == KW_VAL_UINT)
+		*load = (struct kw_value){ .type = KW_VAL_FLOAT, .f = (double)load->u / 2048 };
+}
 
-		kw_read_global(row->ctx, l->avenrun == KW_NO_ADDR ? KW_NO_ADDR : l->avenrun + 8 * i, 8, load);
-		if (load->type == KW_VAL_UINT)
-			*load = (struct kw_value){ .type = KW_VAL_FLOAT, .f = (double)load->u / 2048 };
+/* An element of an array, or a member. */
+static uint64_t behind(uint64_t addr, uint64_t offset)
+{
+	return addr == KW_NO_ADDR || offset == KW_NO_ADDR ? KW_NO_ADDR : addr + offset;
+}
+
+/* Tells whether it could not be read. */
+static inline bool put_global(kw_ctx *ctx, struct kw_value *out, uint64_t addr, size_t size)
+{
+	if (!out)
+		return false;
+	kw_read_global(ctx, addr, size, out);
+	return out->type == KW_VAL_ABSENT;
+}
+
+static bool put_averages(kw_ctx *ctx, const struct load_layout *l, struct kw_value *const *column)
+{
+	bool failed = false;
+
+	for (size_t i = 0; i < 3; i++) {
+		failed |= put_global(ctx, column[LOAD1 + i], behind(l->avenrun, 8 * i), 8);
+		if (column[LOAD1 + i])
+			set_average(column[LOAD1 + i]);
 	}
+	return failed;
 }
 
-static void set_last_pid(struct kw_row *row, const struct load_layout *l, struct kw_value *out)
-{
-	uint64_t next = l->idr_next == KW_NO_ADDR ? KW_NO_ADDR
-						  : row->kernel->globals.init_pid_ns + l->idr_next;
-
-	kw_read_global(row->ctx, next, 4, out);
-	if (out->type == KW_VAL_UINT)
-		kw_set_int(out, (int64_t)out->u - 1);
-}
-
-static void read_load(struct kw_row *row, const void *layout, struct kw_value *values)
+static bool read_load(struct kw_row *row, const void *layout, const struct kw_rows *rows)
 {
 	const struct load_layout *l = layout;
-	const struct {
-		unsigned int field, size;
-		uint64_t addr;
-	} globals[] = {
-		{ THREADS, 4, l->nr_threads },
-		{ PROCESSES, 8, l->total_forks },
-		{ JIFFIES_64, 8, l->jiffies_64 },
-		{ NR_IRQS, 4, l->nr_irqs },
-	};
+	struct kw_value *const *column = rows->column, *last_pid = column[LAST_PID];
+	uint64_t next = behind(row->kernel->globals.init_pid_ns, l->idr_next);
+	bool failed = put_averages(row->ctx, l, column);
 
-	for (size_t i = 0; i < COUNT(globals); i++)
-		if (kw_row_wants(row, globals[i].field))
-			kw_read_global(row->ctx, globals[i].addr, globals[i].size, &values[globals[i].field]);
-	if (kw_row_wants(row, LOAD1) || kw_row_wants(row, LOAD5) || kw_row_wants(row, LOAD15))
-		set_averages(row, l, values);
-	if (kw_row_wants(row, LAST_PID))
-		set_last_pid(row, l, &values[LAST_PID]);
-	if (kw_row_wants(row, CPUS) || kw_row_wants(row, CPUS_ONLINE))
-		set_cpus(row, l, values);
-	kw_set_uint(&values[PAGE_SIZE], KW_PAGE_SIZE);
+	failed |= put_global(row->ctx, column[THREADS], l->nr_threads, 4);
+	failed |= put_global(row->ctx, column[PROCESSES], l->total_forks, 8);
+	failed |= put_global(row->ctx, column[JIFFIES_64], l->jiffies_64, 8);
+	failed |= put_global(row->ctx, column[NR_IRQS], l->nr_irqs, 4);
+	failed |= put_global(row->ctx, last_pid, next, 4);
+	if (last_pid && last_pid->type == KW_VAL_UINT)
+		kw_set_int(last_pid, (int64_t)last_pid->u - 1);
+	if (column[CPUS] || column[CPUS_ONLINE])
+		put_cpus(row, l, rows);
+	put(rows, PAGE_SIZE, KW_OK, KW_PAGE_SIZE);
+	return failed;
 }
 
 /* Texts */
@@ -365,11 +368,11 @@ TABLE(load);
 TABLE(about);
 
 static const struct kw_field_group system_groups[] = {
-	{ .table = &kw_cpu_time_fields, .subject = &kw_cpu_subject, .read = read_times },
-	{ .table = &sched_table, .subject = &kw_cpu_subject, .read = read_sched },
-	{ .table = &intr_table, .subject = &intr_subject, .read = read_intr },
-	{ .table = &load_table, .subject = &load_subject, .read = read_load },
-	{ .table = &clock_table, .read = read_clock },
+	{ .table = &kw_cpu_time_fields, .subject = &kw_cpu_subject, .read_rows = read_times },
+	{ .table = &sched_table, .subject = &kw_cpu_subject, .read_rows = read_sched },
+	{ .table = &intr_table, .subject = &intr_subject, .read_rows = read_intr },
+	{ .table = &load_table, .subject = &load_subject, .read_rows = read_load },
+	{ .table = &clock_table, .read_rows = read_clock },
 	{ .table = &about_table, .subject = &about_subject, .read = read_about },
 	{ .table = &kw_meminfo_fields, .subject = &kw_meminfo_subject, .read = kw_meminfo_read },
 	{ .table = &kw_meminfo_exact_fields,
@@ -466,7 +469,12 @@ static void read_cpu_intr(struct kw_row *row, const void *layout, struct kw_valu
 
 	if (!status && kw_row_wants(row, INTR))
 		status = kw_arch_irq_sum(row->ctx, row->kernel, l->arch, cpu, &irqs);
-	set_intr(l, status, irqs, &sums, values);
+	if (status) {
+		kw_set_all_absent(values, COUNT(intr_fields), kw_absent_of_counter(status));
+		return;
+	}
+	kw_set_uint(&values[INTR], irqs + sums.irqs);
+	kw_set_uint(&values[SOFTIRQS], all_softirqs(l->cpu, &sums));
 }
 
 static const struct kw_field_def schedstat_fields[] = {

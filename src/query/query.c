@@ -368,8 +368,8 @@ static kw_status make_values(kw_query *q)
 
 	q->is_plain = is_plain(q);
 	q->is_flat = is_flat(q);
-	q->reads_rows = q->root.source->walk && q->show.reads_rows && !q->condition.expr &&
-			!kw_query_is_ordered(q);
+	q->reads_rows = q->root.source->walk && !q->root.source->walk_task && !q->outer && !q->walker &&
+			q->show.reads_rows && !q->condition.expr && !kw_query_is_ordered(q);
 	rows = q->is_flat ? KW_PLAN_ROWS : q->reads_rows ? KW_ROWS_MAX : 1;
 	q->shown = calloc(q->columns.nr, sizeof(*q->shown));
 	q->slots.values = calloc(q->slots.nr * rows, sizeof(*q->slots.values));

@@ -137,8 +137,9 @@ static inline bool read_rows(struct kw_query *q, const struct kw_found_row *foun
 }
 
 /* Read rows together and hand them out. */
-static void show_rows(kw_query *q, const struct kw_found_row *found, size_t nr)
+static bool show_rows(const struct kw_found_row *found, size_t nr, void *arg)
 {
+	kw_query *q = arg;
 	const struct kw_value *values = q->slots.values;
 	struct kw_row_identity id = { 0 };
 	size_t stride = q->slots.nr;
@@ -160,15 +161,14 @@ static void show_rows(kw_query *q, const struct kw_found_row *found, size_t nr)
 			break;
 		}
 	}
+	return !q->stop;
 }
 
 static bool take_rows(const struct kw_found_row *found, size_t nr, void *arg)
 {
 	kw_query *q = arg;
 
-	if (q->reads_rows)
-		show_rows(q, found, nr);
-	for (size_t i = 0; !q->reads_rows && i < nr && !q->stop; i++)
+	for (size_t i = 0; i < nr && !q->stop; i++)
 		take_row(q, &found[i]);
 	return !q->stop;
 }
@@ -241,6 +241,8 @@ static kw_status walk(kw_query *q, const void *layout)
 {
 	const struct kw_source_def *source = q->root.source;
 
+	if (q->reads_rows)
+		return source->walk(q->ctx, q->kernel, layout, show_rows, q);
 	q->walked = 0;
 	if (q->outer)
 		return walk_outer(q, layout);

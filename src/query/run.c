@@ -588,7 +588,8 @@ static void begin_run(kw_query *q, kw_row_fn fn, void *arg)
 	q->pending.nr = 0;
 	q->key_values.nr = 0;
 	q->kept_values.nr = 0;
-	kw_names_clear(&q->key_text);
+	if (q->key_text.nr)
+		kw_names_clear(&q->key_text);
 }
 
 kw_status kw_query_scan_all(kw_query *q, kw_row_fn fn, void *arg)

@@ -371,7 +371,7 @@ static bool only_reads(const struct kw_stage *stage)
 
 static bool reads_rows(const struct kw_stage *stage)
 {
-	if (!stage->only_reads || stage->constants.nr)
+	if (!stage->only_reads || stage->constants.nr || !stage->readings.nr)
 		return false;
 	for (size_t i = 0; i < stage->readings.nr; i++)
 		if (!stage->readings.item[i].group->read_rows)

@@ -1,7 +1,7 @@
 /* The catalogue of fields, and whether a kernel has what one needs. */
 #include "unit/kernel_given.h"
 
-#include "kernel/field_table.h"
+#include "kernel/source.h"
 
 static struct given g;
 
@@ -30,6 +30,21 @@ Test(kernel_fields, nothing_is_open)
 
 	cr_expect_eq(kw_field_available(empty, "tasks", kw_field_find("tasks", "pid")), KW_INVALID);
 	kw_free(empty);
+}
+
+/* Groups that make the values of many rows have a column for each of their fields. */
+Test(kernel_fields, no_more_than_there_are_columns)
+{
+	const struct kw_source *source;
+
+	for (size_t i = 0; (source = kw_source_at(i)); i++) {
+		const struct kw_source_def *def = kw_source_def(source->name);
+
+		for (size_t k = 0; k < def->nr_groups; k++)
+			if (def->groups[k].read_rows)
+				cr_expect_leq(def->groups[k].table->nr, KW_ROWS_MAX_FIELDS, "%s",
+					      source->name);
+	}
 }
 
 /* What the catalogue promises and what a row holds are of the same type. */
