@@ -27,6 +27,7 @@ void kw_plan_deinit(struct kw_plan *plan)
 	free(plan->pointers);
 	free(plan->line);
 	free(plan->number);
+	free(plan->look);
 	free(plan->word);
 	free(plan->image);
 	*plan = (struct kw_plan){ 0 };

@@ -35,7 +35,6 @@ struct kw_plan_node {
 	uint64_t lo, hi;      /* bytes of the object that are used */
 	size_t scratch;	      /* where a copy of the span lies among those of its row */
 	size_t end_line; /* its cache lines end before this one; they begin where those of the node before end */
-	size_t end_word; /* so do its words: see kw_plan_choose_words() */
 	/* So do its loads; and its numbers, of each kind, which are the same loads but for those from first_other on. */
 	const struct kw_plan_load *first_other, *end_load;
 	const struct kw_plan_number *end_u64, *end_u32, *end_s32;
@@ -59,6 +58,14 @@ struct kw_plan_load {
 	uint64_t offset; /* from the node's lo once the plan is finished */
 	uint64_t head;	 /* what stands before the number in its value */
 	char *text;	 /* where a string or bytes are copied to */
+};
+
+/* What is looked at of a node to tell whether a row is as it was. */
+struct kw_plan_look {
+	uint32_t node;
+	uint32_t nr;	/* of words */
+	uint32_t first; /* of them in plan->word; of a single one its offset in the node's span, in bytes */
+	uint32_t line, end_line; /* of plan->line */
 };
 
 /* A node's object in one row. */
@@ -94,7 +101,10 @@ struct kw_plan {
 	bool flat;	  /* one object with all values: see kw_plan_view() */
 	bool doubts_zeros; /* memory that can't be had may read as zeros: see is_unshown() */
 	bool in_words;	   /* set before it is finished: spans are made of whole words */
-	uint16_t *word;	   /* those that are compared, node by node: places in the nodes' spans, in words */
+	struct kw_plan_look
+		*look; /* of each node: those with many words first, then those with one, then others */
+	size_t nr_looks, nr_many, nr_single;
+	uint16_t *word; /* those that are compared, in the order of the looks: places in the nodes' spans, in words */
 	size_t nr_words;
 	uint8_t *image; /* a row's words in their places */
 	bool finished;
@@ -223,7 +233,7 @@ bool kw_plan_points_to(const struct kw_plan *plan, const struct kw_plan_object *
 void kw_plan_load_some(kw_ctx *ctx, const struct kw_plan_object *objects,
 		       const struct kw_plan_load *const *load, size_t nr, struct kw_value *values);
 
-/** Begin to fetch what will be looked at of the objects of a row, where they are mapped. */
+/** Begin to fetch what will be looked at of the objects of a row that is remembered, where they are mapped. */
 void kw_plan_prefetch(const struct kw_plan *plan, const struct kw_plan_object *objects);
 
 /** Print the plan for people. `root` names the row's object. */

@@ -14,15 +14,17 @@ static inline void prefetch_lines(const struct kw_plan *plan, const struct kw_pl
 
 void kw_plan_prefetch(const struct kw_plan *plan, const struct kw_plan_object *objects)
 {
-	const uint32_t *line = plan->line;
+	const struct kw_plan_look *look = plan->look, *end = look + plan->nr_many;
 
-	for (size_t i = 0; i < plan->nodes.nr; i++) {
-		const struct kw_plan_node *n = &plan->nodes.item[i];
+	for (; look < end; look++) {
+		const uint8_t *data = objects[look->node].data;
 
-		if (objects[i].data)
-			prefetch_lines(plan, n, line, objects[i].data);
-		line = plan->line + n->end_line;
+		for (const uint32_t *line = plan->line + look->line, *last = plan->line + look->end_line;
+		     data && line < last; line++)
+			__builtin_prefetch(data + *line);
 	}
+	for (end = plan->look + plan->nr_looks; look < end; look++)
+		__builtin_prefetch(objects[look->node].data + look->first);
 }
 
 bool kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, const uint64_t *addrs, size_t nr,

@@ -39,33 +39,56 @@ static void mark_node(const struct kw_plan *plan, uint32_t node, const uint32_t 
 			mark(marked, n, plan->nodes.item[i].hop, 8);
 }
 
-static bool take_words(struct kw_plan *plan, struct kw_plan_node *n, const bool *marked)
+/* Take the words of a node, if there are so many: 0, 1, or more, for which 2 stands. */
+static void take_words(struct kw_plan *plan, uint32_t node, const uint32_t *wanted, uint32_t wanted_nr)
 {
-	size_t nr = (n->hi - n->lo) / WORD;
-	uint16_t *word = realloc(plan->word, (plan->nr_words + nr + 1) * sizeof(*word));
+	const struct kw_plan_node *n = &plan->nodes.item[node];
+	bool marked[KW_PLAN_MAX_SPAN / WORD + 2] = { false };
+	size_t most = (n->hi - n->lo) / WORD, first = plan->nr_words;
+	struct kw_plan_look *look = &plan->look[plan->nr_looks];
 
-	if (!word)
-		return false;
-	plan->word = word;
-	for (size_t i = 0; i < nr; i++)
+	mark_node(plan, node, wanted, marked);
+	for (size_t i = 0; i < most; i++)
 		if (marked[i])
 			plan->word[plan->nr_words++] = (uint16_t)i;
-	n->end_word = plan->nr_words;
-	return true;
+	*look = (struct kw_plan_look){ .node = node,
+				       .nr = (uint32_t)(plan->nr_words - first),
+				       .first = (uint32_t)first,
+				       .line = node ? (uint32_t)n[-1].end_line : 0,
+				       .end_line = (uint32_t)n->end_line };
+	if ((look->nr < 2 ? look->nr : 2) != wanted_nr) {
+		plan->nr_words = first;
+		return;
+	}
+	if (look->nr == 1)
+		look->first = (uint32_t)(WORD * plan->word[first]);
+	plan->nr_looks++;
+}
+
+static bool make_room(struct kw_plan *plan)
+{
+	size_t words = 0;
+
+	for (size_t i = 0; i < plan->nodes.nr; i++)
+		words += (plan->nodes.item[i].hi - plan->nodes.item[i].lo) / WORD;
+	plan->image = calloc(1, plan->row_size + 1);
+	plan->look = calloc(plan->nodes.nr + 1, sizeof(*plan->look));
+	plan->word = calloc(words + 1, sizeof(*plan->word));
+	return plan->image && plan->look && plan->word;
 }
 
 kw_status kw_plan_choose_words(kw_ctx *ctx, struct kw_plan *plan, const uint32_t *wanted)
 {
-	plan->image = calloc(1, plan->row_size + 1);
-	if (!plan->image)
+	if (!make_room(plan))
 		return kw_fail_nomem(ctx);
-	for (uint32_t i = 0; i < plan->nodes.nr; i++) {
-		bool marked[KW_PLAN_MAX_SPAN / WORD + 2] = { false };
-
-		mark_node(plan, i, wanted, marked);
-		if (!take_words(plan, &plan->nodes.item[i], marked))
-			return kw_fail_nomem(ctx);
-	}
+	for (uint32_t i = 0; i < plan->nodes.nr; i++)
+		take_words(plan, i, wanted, 2);
+	plan->nr_many = plan->nr_looks;
+	for (uint32_t i = 0; i < plan->nodes.nr; i++)
+		take_words(plan, i, wanted, 1);
+	plan->nr_single = plan->nr_looks - plan->nr_many;
+	for (uint32_t i = 0; i < plan->nodes.nr; i++)
+		take_words(plan, i, wanted, 0);
 	return KW_OK;
 }
 
@@ -87,19 +110,26 @@ static inline uint64_t difference(const uint8_t *data, const uint16_t *word, con
 bool kw_plan_has_words(const struct kw_plan *plan, const struct kw_plan_object *objects,
 		       const uint64_t *words)
 {
-	const struct kw_plan_node *n = plan->nodes.item, *end = n + plan->nodes.nr;
-	const uint16_t *word = plan->word;
+	const struct kw_plan_look *look = plan->look, *end = look + plan->nr_many;
 
-	for (size_t at = 0, nr; n < end; n++, objects++, at += nr, word += nr, words += nr) {
-		nr = n->end_word - at;
-		if (!objects->data) {
-			if (objects->status)
-				return false;
-		} else if (nr == 1 ? word_at(objects->data, *word) != *words
-				   : difference(objects->data, word, words, nr) != 0) {
+	for (; look < end; look++) {
+		const struct kw_plan_object *o = &objects[look->node];
+
+		if (o->data ? difference(o->data, plan->word + look->first, words + look->first, look->nr) !=
+				      0
+			    : o->status)
 			return false;
-		}
 	}
+	words += plan->nr_words - plan->nr_single;
+	for (end += plan->nr_single; look < end; look++, words++) {
+		const struct kw_plan_object *o = &objects[look->node];
+
+		if (o->data ? load_unsigned(o->data + look->first, WORD) != *words : o->status)
+			return false;
+	}
+	for (end = plan->look + plan->nr_looks; look < end; look++)
+		if (objects[look->node].status)
+			return false;
 	return true;
 }
 
@@ -107,17 +137,16 @@ void kw_plan_copy_words(const struct kw_plan *plan, struct kw_plan_object *objec
 {
 	const uint16_t *word = plan->word;
 
-	for (size_t i = 0; i < plan->nodes.nr; i++) {
-		const struct kw_plan_node *n = &plan->nodes.item[i];
-		const uint8_t *data = objects[i].data;
-		uint8_t *image = plan->image + n->scratch;
+	for (const struct kw_plan_look *look = plan->look; look < plan->look + plan->nr_looks; look++) {
+		const uint8_t *data = objects[look->node].data;
+		uint8_t *image = plan->image + plan->nodes.item[look->node].scratch;
 
-		for (; word < plan->word + n->end_word; word++, ret_words++) {
+		for (uint32_t i = 0; i < look->nr; i++, word++, ret_words++) {
 			*ret_words = data ? word_at(data, *word) : 0;
 			memcpy(image + (size_t)WORD * *word, ret_words, WORD);
 		}
 		if (data)
-			objects[i].data = image;
+			objects[look->node].data = image;
 	}
 }
 
