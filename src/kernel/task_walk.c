@@ -103,17 +103,18 @@ struct leaf {
 	unsigned int nr;	       /* of entries */
 	struct kw_task_ref *refs;
 	unsigned int used;
+	struct kw_pid_others *others;
 };
 
-/* Leave the pointers to struct pids among the entries, each with the slot it stood in. */
-static void keep_pointers(struct leaf *leaf)
+/* Keep the pointers to struct pids, each with the slot it stood in. */
+static void keep_pointers(struct leaf *leaf, const uint64_t *slots, unsigned int nr)
 {
 	unsigned int kept = 0;
 
-	for (unsigned int i = 0; i < leaf->nr; i++) {
-		leaf->entries[kept] = leaf->entries[i];
+	for (unsigned int i = 0; i < nr; i++) {
+		leaf->entries[kept] = slots[i];
 		leaf->slot[kept] = (uint8_t)i;
-		kept += kw_xa_is_pointer(leaf->entries[i]);
+		kept += kw_xa_is_pointer(slots[i]);
 	}
 	leaf->nr = kept;
 }
@@ -121,8 +122,11 @@ static void keep_pointers(struct leaf *leaf)
 /* Take a struct pid's task, when it is a process. `first` are its pointers to tasks, by kind of ID. */
 static inline void take_pid(struct leaf *leaf, unsigned int k, const uint64_t *first, const uint8_t *mapped)
 {
-	if (!first[KW_PIDTYPE_PID] || !first[KW_PIDTYPE_TGID])
+	if (!kw_pid_is_process(first)) {
+		if (leaf->others)
+			leaf->others->pid_struct[leaf->others->nr++] = leaf->entries[k];
 		return;
+	}
 	leaf->refs[leaf->used++] = (struct kw_task_ref){
 		.task = first[KW_PIDTYPE_PID] - leaf->kernel->task.pid_links,
 		.pid_struct = leaf->entries[k],
@@ -186,6 +190,8 @@ static void look_at_pids(kw_ctx *ctx, struct leaf *leaf)
 static void take_leaf(kw_ctx *ctx, struct leaf *leaf)
 {
 	leaf->used = 0;
+	if (leaf->others)
+		leaf->others->nr = 0;
 	if (kw_memory_is_copied(ctx->target->memory))
 		copy_pids(ctx, leaf);
 	else
@@ -209,28 +215,39 @@ static bool next_listed(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_p
 	return left != 0;
 }
 
-bool kw_pid_walk_next(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk,
-		      struct kw_task_ref *refs, unsigned int *ret_nr)
+unsigned int kw_pid_walk_look(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk,
+			      const struct kw_xa_leaf *leaf, struct kw_task_ref *refs,
+			      struct kw_pid_others *others)
 {
 	uint64_t faults = kw_fault_count(ctx), damaged = walk->damaged, lacking = walk->lacking;
-	struct leaf leaf;
+	struct leaf found;
 
-	leaf.kernel = kernel;
-	leaf.walk = walk;
-	leaf.refs = refs;
-	leaf.nr = kw_xa_next_leaf(ctx, &walk->xa, leaf.entries, &leaf.base);
-	*ret_nr = 0;
-	if (!leaf.nr)
-		return next_listed(ctx, kernel, walk, refs, ret_nr);
-	keep_pointers(&leaf);
-	take_leaf(ctx, &leaf);
+	found.kernel = kernel;
+	found.walk = walk;
+	found.base = leaf->base;
+	found.refs = refs;
+	found.others = others;
+	kw_xa_check_leaf(&walk->xa, leaf);
+	keep_pointers(&found, leaf->slots, leaf->nr);
+	take_leaf(ctx, &found);
 	if (kw_fault_count(ctx) != faults) {
 		/* A struct pid that could not be had read as zeros: now it is known as failed. */
 		walk->damaged = damaged;
 		walk->lacking = lacking;
-		take_leaf(ctx, &leaf);
+		take_leaf(ctx, &found);
 	}
-	*ret_nr = leaf.used;
+	return found.used;
+}
+
+bool kw_pid_walk_next(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk,
+		      struct kw_task_ref *refs, unsigned int *ret_nr)
+{
+	struct kw_xa_leaf leaf;
+
+	*ret_nr = 0;
+	if (!kw_xa_find_leaf(ctx, &walk->xa, &leaf))
+		return next_listed(ctx, kernel, walk, refs, ret_nr);
+	*ret_nr = kw_pid_walk_look(ctx, kernel, walk, &leaf, refs, NULL);
 	return true;
 }
 

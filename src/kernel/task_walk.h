@@ -36,6 +36,12 @@ struct kw_pid_walk {
 	size_t nr_listed, next_listed;
 };
 
+/** What stood in a leaf beside processes: struct pids of threads, and of tasks that are not yet or no longer there. */
+struct kw_pid_others {
+	uint64_t pid_struct[KW_TASK_BATCH];
+	unsigned int nr;
+};
+
 /** Begin a walk over the PID table of the initial namespace. */
 kw_status kw_pid_walk_begin(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk);
 
@@ -62,6 +68,22 @@ void kw_pid_walk_end(struct kw_pid_walk *walk);
  */
 bool kw_pid_walk_next(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk,
 		      struct kw_task_ref *refs, unsigned int *ret_nr);
+
+/**
+ * Find the processes behind a leaf of the table, walk->xa, as kw_pid_walk_next().
+ *
+ * @param others  set, unless it is NULL
+ * @return how many there are
+ */
+unsigned int kw_pid_walk_look(kw_ctx *ctx, const struct kw_kernel *kernel, struct kw_pid_walk *walk,
+			      const struct kw_xa_leaf *leaf, struct kw_task_ref *refs,
+			      struct kw_pid_others *others);
+
+/** Whether these are the first two of a struct pid's pointers to tasks, by kind of ID, when it is that of a process. */
+static inline bool kw_pid_is_process(const uint64_t *first)
+{
+	return first[KW_PIDTYPE_PID] && first[KW_PIDTYPE_TGID];
+}
 
 /**
  * Find the process with a PID: where a dump lacks its place in the table, by the process list.

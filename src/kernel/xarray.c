@@ -97,18 +97,35 @@ kw_status kw_xa_begin_watched(kw_ctx *ctx, const struct kw_kernel *kernel, uint6
 	return status;
 }
 
-static unsigned int give_leaf(struct kw_xa_walk *walk, uint64_t *entries, uint64_t *ret_base)
+/* A node among the entries: this is no leaf, whatever it says. */
+void kw_xa_check_leaf(struct kw_xa_walk *walk, const struct kw_xa_leaf *leaf)
 {
-	struct kw_xa_level *leaf = &walk->level[--walk->depth];
-	unsigned int nr = 1U << walk->layout->chunk_shift;
-
-	/* A node among the entries: this is no leaf, whatever it says. */
-	for (unsigned int i = 0; i < nr; i++)
+	for (unsigned int i = 0; i < leaf->nr; i++)
 		if (is_node(leaf->slots[i]))
 			note_damage(walk, KW_FORMAT);
-	memcpy(entries, leaf->slots, nr * sizeof(*entries));
-	*ret_base = leaf->base;
-	return nr;
+}
+
+static bool give_leaf(struct kw_xa_walk *walk, struct kw_xa_leaf *leaf)
+{
+	const struct kw_xa_level *level = &walk->level[--walk->depth];
+
+	leaf->place = level->place;
+	leaf->base = level->base;
+	leaf->slots = level->slots;
+	leaf->nr = 1U << walk->layout->chunk_shift;
+	return true;
+}
+
+/* The entry of an array that has no nodes stands in a leaf of its own. */
+static bool give_single(struct kw_xa_walk *walk, struct kw_xa_leaf *leaf)
+{
+	uint64_t *slots = walk->level[0].slots;
+
+	memset(slots, 0, sizeof(walk->level[0].slots));
+	slots[0] = walk->single;
+	walk->single = 0;
+	*leaf = (struct kw_xa_leaf){ .slots = slots, .nr = 1 };
+	return true;
 }
 
 /* Read the node behind a slot; a child that is not exactly one chunk lower is damage, not a node. */
@@ -147,26 +164,24 @@ static void descend(kw_ctx *ctx, struct kw_xa_walk *walk, struct kw_xa_level *le
 		note_damage(walk, status);
 }
 
-unsigned int kw_xa_next_leaf(kw_ctx *ctx, struct kw_xa_walk *walk, uint64_t *entries, uint64_t *ret_base)
+uint64_t kw_xa_peek_leaf(kw_ctx *ctx, struct kw_xa_walk *walk, uint64_t *ret_base)
 {
-	if (walk->single) {
-		entries[0] = walk->single;
-		walk->single = 0;
-		*ret_base = 0;
-		return 1;
-	}
 	while (walk->depth) {
 		struct kw_xa_level *level = &walk->level[walk->depth - 1];
-		uint64_t entry, base;
+		uint64_t entry, base = level->base + ((uint64_t)level->next << level->shift);
 
 		if (level->shift == 0)
-			return give_leaf(walk, entries, ret_base);
-		base = level->base + ((uint64_t)level->next << level->shift);
+			return 0;
 		if (level->next == 1U << walk->layout->chunk_shift || base >= walk->limit) {
 			walk->depth--;
 			continue;
 		}
-		entry = level->slots[level->next++];
+		entry = level->slots[level->next];
+		if (is_node(entry) && level->shift == walk->layout->chunk_shift) {
+			*ret_base = base;
+			return entry - 2 + walk->layout->node_slots;
+		}
+		level->next++;
 		if (is_node(entry))
 			descend(ctx, walk, level, level->next - 1, base);
 		else if (kw_xa_is_pointer(entry))
@@ -174,6 +189,42 @@ unsigned int kw_xa_next_leaf(kw_ctx *ctx, struct kw_xa_walk *walk, uint64_t *ent
 			note_damage(walk, KW_FORMAT);
 	}
 	return 0;
+}
+
+void kw_xa_pass_leaf(struct kw_xa_walk *walk)
+{
+	walk->level[walk->depth - 1].next++;
+}
+
+bool kw_xa_find_leaf(kw_ctx *ctx, struct kw_xa_walk *walk, struct kw_xa_leaf *leaf)
+{
+	if (walk->single)
+		return give_single(walk, leaf);
+	while (walk->depth) {
+		struct kw_xa_level *level = &walk->level[walk->depth - 1];
+		uint64_t base;
+
+		if (level->shift == 0)
+			return give_leaf(walk, leaf);
+		if (!kw_xa_peek_leaf(ctx, walk, &base))
+			continue;
+		level = &walk->level[walk->depth - 1];
+		level->next++;
+		descend(ctx, walk, level, level->next - 1, base);
+	}
+	return false;
+}
+
+unsigned int kw_xa_next_leaf(kw_ctx *ctx, struct kw_xa_walk *walk, uint64_t *entries, uint64_t *ret_base)
+{
+	struct kw_xa_leaf leaf;
+
+	if (!kw_xa_find_leaf(ctx, walk, &leaf))
+		return 0;
+	kw_xa_check_leaf(walk, &leaf);
+	memcpy(entries, leaf.slots, leaf.nr * sizeof(*entries));
+	*ret_base = leaf.base;
+	return leaf.nr;
 }
 
 static kw_status load(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t index, bool again,

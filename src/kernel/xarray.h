@@ -58,6 +58,31 @@ kw_status kw_xa_begin_watched(kw_ctx *ctx, const struct kw_kernel *kernel, uint6
  */
 unsigned int kw_xa_next_leaf(kw_ctx *ctx, struct kw_xa_walk *walk, uint64_t *entries, uint64_t *ret_base);
 
+/** A leaf as it was read. */
+struct kw_xa_leaf {
+	uint64_t place; /* address of the slots; 0: of an array that has no nodes */
+	uint64_t base;	/* index of the first */
+	const uint64_t
+		*slots; /* KW_XA_MAX_SLOTS, of which nr are the leaf's; until the next one is asked for */
+	unsigned int nr;
+};
+
+/** As kw_xa_next_leaf(), but nothing in the leaf has been looked at. False at the end. */
+bool kw_xa_find_leaf(kw_ctx *ctx, struct kw_xa_walk *walk, struct kw_xa_leaf *leaf);
+
+/**
+ * Tell where the slots of the next leaf are, before anything of it has been read.
+ *
+ * @return their address; 0 when there is none, or it is the root, which has been read
+ */
+uint64_t kw_xa_peek_leaf(kw_ctx *ctx, struct kw_xa_walk *walk, uint64_t *ret_base);
+
+/** Leave out the leaf that kw_xa_peek_leaf() has told of. */
+void kw_xa_pass_leaf(struct kw_xa_walk *walk);
+
+/** Note as damage the nodes among the entries of a leaf that kw_xa_find_leaf() has found. */
+void kw_xa_check_leaf(struct kw_xa_walk *walk, const struct kw_xa_leaf *leaf);
+
 /** Look up one index. 0 when there is no entry. KW_FORMAT (without a message) for what is no node. */
 kw_status kw_xa_load(kw_ctx *ctx, const struct kw_kernel *kernel, uint64_t head, uint64_t index,
 		     uint64_t *ret_entry);

@@ -39,6 +39,18 @@ static inline const void *kw_view_near(kw_ctx *ctx, uint64_t addr, size_t len)
 	return __builtin_expect(found != NULL, 1) ? found : kw_view(ctx, addr, len);
 }
 
+/**
+ * As kw_view(), but only of a range that lies in a segment, where no page has ever failed: it stays where it is as long as
+ * the context, and until a page fails. NULL else.
+ */
+static inline const void *kw_view_lasting(kw_ctx *ctx, uint64_t addr, size_t len)
+{
+	const void *found = kw_view_at_hand(ctx, addr, len);
+
+	/* The first look finds the segment, so that the second sees it at hand: what was translated is not. */
+	return found || !kw_view(ctx, addr, len) ? found : kw_view_at_hand(ctx, addr, len);
+}
+
 /** As kw_fault_count(). */
 static inline uint64_t kw_faults_now(const kw_ctx *ctx)
 {
