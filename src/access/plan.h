@@ -98,7 +98,7 @@ struct kw_plan {
 	uint32_t *line; /* cache lines with a value or a pointer in them: offsets in the nodes' spans, node by node */
 	size_t nr_lines;
 	size_t view_rows; /* so many rows are looked at together in mapped memory: see kw_plan_view_objects() */
-	bool flat;	  /* one object with all values: see kw_plan_view() */
+	bool flat;	  /* one object with all values: see kw_plan_load() */
 	bool doubts_zeros; /* memory that can't be had may read as zeros: see is_unshown() */
 	bool in_words;	   /* set before it is finished: spans are made of whole words */
 	struct kw_plan_look
@@ -180,14 +180,8 @@ void kw_plan_forget(kw_ctx *ctx, const struct kw_plan *plan);
 /** Forget what the pass has cached of the object of a row that has not been run yet. */
 void kw_plan_forget_root(kw_ctx *ctx, const struct kw_plan *plan, uint64_t addr);
 
-/**
- * Begin to fetch the objects of rows that will be loaded soon, where they are mapped.
- *
- * @param ret_spans  of each its span, for kw_plan_load() when the plan is flat; NULL when it is not mapped
- * @return true when all are mapped
- */
-bool kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, const uint64_t *addrs, size_t nr,
-		  const uint8_t **ret_spans);
+/** Begin to fetch the objects of rows that will be loaded soon, where they are mapped. */
+void kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, const uint64_t *addrs, size_t nr);
 
 /**
  * Find the objects of many rows in mapped memory, one object of all rows after the other, and begin to fetch what will be
@@ -198,14 +192,22 @@ bool kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, const uint64_t *addrs
 kw_status kw_plan_view_objects(kw_ctx *ctx, struct kw_plan *plan, const uint64_t *addrs, size_t nr);
 
 /**
- * Load the values of rows of a flat plan from spans that kw_plan_view() gave, as kw_plan_run(): one value of all rows
+ * Put what is the same in all rows of a flat plan into the values of KW_PLAN_ROWS rows, of which kw_plan_load() will set the
+ * rest.
+ */
+void kw_plan_load_begin(const struct kw_plan *plan, struct kw_value *values, size_t stride,
+			uint32_t nr_slots);
+
+/**
+ * Load the values of rows of a flat plan from the mapped spans of their objects, as kw_plan_run(): one value of all rows
  * after the other, so that how it is loaded is decided once for all of them.
  *
  * @param nr  of rows, KW_PLAN_ROWS at most
- * @param values  slot s of row r is values[r * stride + s]; strings point into the plan until the next call
+ * @param values  slot s of row r is values[r * stride + s], begun; strings point into the plan until the next call
+ * @param nr_slots  only the slots before this one are loaded
  */
 void kw_plan_load(struct kw_plan *plan, const uint8_t *const *spans, size_t nr, struct kw_value *values,
-		  size_t stride);
+		  size_t stride, uint32_t nr_slots);
 
 /**
  * Choose the words that tell whether a row is as it was: those of the loads that are wanted, and of all pointers to objects.

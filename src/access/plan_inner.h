@@ -97,20 +97,21 @@ static inline uint64_t bits_of(const struct kw_plan_load *load, const uint8_t *f
 	return load->bits >= 64 ? value : value & ((1ULL << load->bits) - 1);
 }
 
-/* The length of a string in 16 bytes: the lowest zero byte is found by borrowing from it. */
-static inline uint32_t length16(const char *text)
+/* A bit is set in the lowest zero byte: it is found by borrowing from it. */
+static inline uint64_t zero_byte(uint64_t bytes)
 {
-	const uint64_t ones = 0x0101010101010101ULL, highs = 0x8080808080808080ULL;
-	uint64_t half[2];
+	return (bytes - 0x0101010101010101ULL) & ~bytes & 0x8080808080808080ULL;
+}
 
-	memcpy(half, text, sizeof(half));
-	for (uint32_t i = 0; i < 2; i++) {
-		uint64_t zero = (half[i] - ones) & ~half[i] & highs;
+/* The length of a string in 16 bytes. */
+static inline uint32_t length16(uint64_t first, uint64_t second)
+{
+	uint64_t zero = zero_byte(first);
 
-		if (zero)
-			return i * 8 + (uint32_t)__builtin_ctzll(zero) / 8;
-	}
-	return 16;
+	if (__builtin_expect(zero != 0, 1))
+		return (uint32_t)__builtin_ctzll(zero) / 8;
+	zero = zero_byte(second);
+	return zero ? 8 + (uint32_t)__builtin_ctzll(zero) / 8 : 16;
 }
 
 /* The two halves of a value, each with one store: all but the number are the same in every row. */
@@ -129,12 +130,21 @@ static inline void load_text(const struct kw_plan_load *load, const uint8_t *fro
 	value->len = load->load == KW_LOAD_CHARS ? (uint32_t)strnlen(text, load->size) : load->size;
 }
 
+/* Copy a string in 16 bytes; returns its length. */
+static inline uint32_t copy_chars16(const uint8_t *from, char *text)
+{
+	uint64_t first = load_unsigned(from, 8), second = load_unsigned(from + 8, 8);
+
+	memcpy(text, &first, sizeof(first));
+	memcpy(text + 8, &second, sizeof(second));
+	return length16(first, second);
+}
+
 static inline void load_chars16(const struct kw_plan_load *load, const uint8_t *from, char *text,
 				struct kw_value *value)
 {
-	memcpy(text, from, 16);
 	set_value(load, value, (uint64_t)(uintptr_t)text);
-	value->len = length16(text);
+	value->len = copy_chars16(from, text);
 }
 
 /* A value whose bytes are all in the object; those of a string are copied to `text`. One jump decides what is done. */

@@ -27,25 +27,20 @@ void kw_plan_prefetch(const struct kw_plan *plan, const struct kw_plan_object *o
 		__builtin_prefetch(objects[look->node].data + look->first);
 }
 
-bool kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, const uint64_t *addrs, size_t nr,
-		  const uint8_t **ret_spans)
+void kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, const uint64_t *addrs, size_t nr)
 {
 	const struct kw_plan_node *root = &plan->nodes.item[0];
 	struct kw_window window;
-	bool all = true;
 
 	if (!nr)
-		return true;
+		return;
 	window = kw_window_open(ctx, addrs[0] + root->lo, root->hi - root->lo);
 	for (size_t i = 0; i < nr; i++) {
 		const uint8_t *span = kw_window_view(ctx, &window, addrs[i] + root->lo);
 
 		if (span)
 			prefetch_lines(plan, root, plan->line, span);
-		ret_spans[i] = span;
-		all &= span != NULL;
 	}
-	return all;
 }
 
 /* Objects of one node mostly lie in the same segment. NULL where none is mapped. */
@@ -90,35 +85,55 @@ kw_status kw_plan_view_objects(kw_ctx *ctx, struct kw_plan *plan, const uint64_t
 	return KW_OK;
 }
 
-/* Load one value of all rows. The two kinds that most rows have are loaded without asking again which they are. */
-static void load_column(const struct kw_plan_load *load, const uint8_t *const *spans, size_t nr,
+void kw_plan_load_begin(const struct kw_plan *plan, struct kw_value *values, size_t stride, uint32_t nr_slots)
+{
+	for (size_t i = 0; i < plan->loads.nr; i++) {
+		const struct kw_plan_load *load = &plan->loads.item[i];
+		struct kw_value *value = values + load->slot;
+		char *text = load->text;
+
+		for (size_t r = 0; r < KW_PLAN_ROWS && load->slot < nr_slots; r++, value += stride) {
+			set_value(load, value, (uint64_t)(uintptr_t)text);
+			text += text ? plan->text_size : 0;
+		}
+	}
+}
+
+/*
+ * Load one value of all rows. The kinds that most rows have are loaded without asking again which they are, and without
+ * what stands there already. The load is a copy, which the values that are written can't be a part of.
+ */
+static void load_column(const struct kw_plan_load *of, const uint8_t *const *spans, size_t nr,
 			size_t text_size, struct kw_value *value, size_t stride)
 {
-	char *text = load->text;
+	const struct kw_plan_load load = *of;
+	const uint8_t *const *end = spans + nr;
+	char *text = load.text;
 	int32_t s32;
 
-	if (load->op == OP_S32)
-		for (size_t r = 0; r < nr; r++, value += stride) {
-			memcpy(&s32, spans[r] + load->offset, sizeof(s32));
-			set_value(load, value, (uint64_t)(int64_t)s32);
+	if (load.op == OP_S32)
+		for (; spans < end; spans++, value += stride) {
+			memcpy(&s32, *spans + load.offset, sizeof(s32));
+			value->i = s32;
 		}
-	else if (load->op == OP_U64)
-		for (size_t r = 0; r < nr; r++, value += stride)
-			set_value(load, value, load_unsigned(spans[r] + load->offset, 8));
-	else if (load->op == OP_CHARS16)
-		for (size_t r = 0; r < nr; r++, value += stride, text += text_size)
-			load_chars16(load, spans[r] + load->offset, text, value);
+	else if (load.op == OP_U64)
+		for (; spans < end; spans++, value += stride)
+			value->u = load_unsigned(*spans + load.offset, 8);
+	else if (load.op == OP_CHARS16)
+		for (; spans < end; spans++, value += stride, text += text_size)
+			value->len = copy_chars16(*spans + load.offset, text);
 	else
-		for (size_t r = 0; r < nr; r++, value += stride, text += text_size)
-			load_fixed(load, spans[r] + load->offset, text, value);
+		for (; spans < end; spans++, value += stride, text += text_size)
+			load_fixed(&load, *spans + load.offset, text, value);
 }
 
 void kw_plan_load(struct kw_plan *plan, const uint8_t *const *spans, size_t nr, struct kw_value *values,
-		  size_t stride)
+		  size_t stride, uint32_t nr_slots)
 {
 	for (size_t i = 0; i < plan->loads.nr; i++) {
 		const struct kw_plan_load *load = &plan->loads.item[i];
 
-		load_column(load, spans, nr, plan->text_size, values + load->slot, stride);
+		if (load->slot < nr_slots)
+			load_column(load, spans, nr, plan->text_size, values + load->slot, stride);
 	}
 }

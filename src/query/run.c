@@ -346,35 +346,6 @@ static struct kw_stage *first_stage(kw_query *q)
 	return kw_query_is_ordered(q) ? &q->keys : &q->show;
 }
 
-/*
- * Load a batch of rows and hand them out; those about which anything is not as usual are taken one by one. False, and
- * nothing has been done, when a page failed meanwhile, which reads as zeros.
- */
-static bool show_batch(kw_query *q, const struct kw_task_ref *refs, unsigned int nr,
-		       const uint8_t *const *spans, uint64_t faults)
-{
-	const struct kw_value *values = q->slots.values;
-	struct kw_row_identity id = { 0 };
-
-	kw_plan_load(&q->show.plan, spans, nr, q->slots.values, q->slots.nr);
-	/* Asked once all values are copied: then they were this task's. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (kw_faults_now(q->ctx) != faults)
-		return false;
-	q->show.rows += nr;
-	for (unsigned int i = 0; i < nr && !q->stop; i++, values += q->slots.nr) {
-		if (!kw_is_task_of(&values[q->check_pid], &refs[i]) ||
-		    (q->kernel->is_live && !kw_task_is_still_listed(q->ctx, q->kernel, &refs[i]))) {
-			kw_query_take_process(q, &refs[i]);
-			continue;
-		}
-		id.pid = id.tid = refs[i].pid;
-		id.address = refs[i].task;
-		kw_query_hand_out(q, values, &id);
-	}
-	return true;
-}
-
 /* Threads are found one by one, so that nothing is known of them beforehand. */
 static void copy_batch(kw_query *q, const struct kw_task_ref *refs, unsigned int nr)
 {
@@ -438,9 +409,7 @@ static void view_and_take(kw_query *q, const struct kw_task_ref *refs, unsigned 
 /* The objects of a batch do not depend on each other: all are on their way before the first is looked at. */
 static void look_at_batch(kw_query *q, const struct kw_task_ref *refs, unsigned int nr)
 {
-	const uint8_t *span[KW_TASK_BATCH];
-	uint64_t faults = kw_fault_count(q->ctx), tasks[KW_TASK_BATCH];
-	bool all;
+	uint64_t tasks[KW_TASK_BATCH];
 
 	if (q->remembered) {
 		kw_remembered_view(q, refs, nr);
@@ -448,9 +417,16 @@ static void look_at_batch(kw_query *q, const struct kw_task_ref *refs, unsigned 
 	}
 	for (unsigned int i = 0; i < nr; i++)
 		tasks[i] = refs[i].task;
-	all = kw_plan_view(q->ctx, &first_stage(q)->plan, tasks, nr, span);
-	if (!q->is_flat || !all || !show_batch(q, refs, nr, span, faults))
-		view_and_take(q, refs, nr);
+	kw_plan_view(q->ctx, &first_stage(q)->plan, tasks, nr);
+	view_and_take(q, refs, nr);
+}
+
+/* Get the next processes that are to be taken. */
+static bool next_batch(kw_query *q, struct kw_pid_walk *walk, struct kw_task_ref *refs, unsigned int *ret_nr)
+{
+	if (q->is_flat && !q->pid_ns.address && !kw_memory_is_copied(q->ctx->target->memory))
+		return kw_flat_next(q, walk, refs, ret_nr);
+	return kw_pid_walk_next(q->ctx, q->kernel, walk, refs, ret_nr);
 }
 
 static kw_status walk_all(kw_query *q)
@@ -464,7 +440,8 @@ static kw_status walk_all(kw_query *q)
 	if (status)
 		return kw_fail(q->ctx, KW_UNREADABLE, "%s: %s", kw_memory_name(q->ctx->target->memory),
 			       kw_error(q->ctx));
-	while (!q->stop && kw_pid_walk_next(q->ctx, q->kernel, &walk, refs, &nr)) {
+	kw_flat_begin(&q->flat);
+	while (!q->stop && next_batch(q, &walk, refs, &nr)) {
 		if (q->pid_ns.address)
 			nr = name_all_initially(q, refs, nr);
 		if (kw_memory_is_copied(q->ctx->target->memory))
@@ -472,6 +449,8 @@ static kw_status walk_all(kw_query *q)
 		else
 			look_at_batch(q, refs, nr);
 	}
+	if (q->anew)
+		kw_flat_forget(&q->flat);
 	if (walk.damaged)
 		kw_query_damage(q, walk.damage);
 	if (walk.xa.damaged)
