@@ -130,8 +130,10 @@ static kw_status walk_kernel(kw_ctx *ctx, uint64_t addr, struct translation *tra
 	kw_pass_begin(ctx);
 	status = kw_walk(ctx, memory->kernel.pgd, found.vaddr, &found.paddr, &found.page_size, NULL);
 	kw_pass_end(ctx);
-	if (status == KW_OK)
+	if (status == KW_OK) {
 		*translation = found;
+		ctx->reader->has_translated = true;
+	}
 	return status;
 }
 

@@ -18,8 +18,12 @@
 
 static const struct kw_segment nowhere = { .vaddr = KW_NO_ADDR, .paddr = KW_NO_ADDR };
 
+/* Of a live memory before each pass: most need none. */
 static void forget_translations(struct kw_reader *reader)
 {
+	if (!reader->has_translated)
+		return;
+	reader->has_translated = false;
 	for (size_t i = 0; i < NR_TRANSLATIONS; i++)
 		reader->translations[i].vaddr = KW_NO_ADDR;
 }
@@ -39,6 +43,7 @@ struct kw_reader *kw_reader_new(kw_ctx *ctx)
 		return NULL;
 	reader->memory = ctx->target->memory;
 	reader->epoch = 1;
+	reader->has_translated = true; /* zeros are no empty entries */
 	reader->faults_before = guard_faults(&reader->memory->guard);
 	kw_reader_reset(reader);
 	return reader;

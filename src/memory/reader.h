@@ -45,6 +45,7 @@ struct kw_reader {
 	struct decoded_cache *decoded; /* made when first needed */
 	struct cached_page pages[NR_CACHED_PAGES];
 	struct translation translations[NR_TRANSLATIONS];
+	bool has_translated; /* there may be entries in it */
 };
 
 /** Forget where the reader last looked and all translations: the maps have changed. */
