@@ -9,6 +9,8 @@
 #include "unit/kernel_given.h"
 
 #define MILLISECONDS 600
+#define REMEMBERED \
+	"pid,ppid,sid,state,comm,nlwp,ignored,caught,groups,vsz,rss_anon,utime,nspid,task.mm.owner.comm"
 
 static struct given g;
 
@@ -130,17 +132,33 @@ static struct writer find_places(void)
 	return w;
 }
 
+/* What a query remembers that ran all the while is what is there. */
+static void expect_remembered(kw_query *query)
+{
+	kw_query *anew = bind_query(&g, OPTIONS(.columns = REMEMBERED));
+	struct printer printer = { 0 };
+	kw_status status;
+	char *got = run_query(query, &printer, &status), *want = run_query(anew, &printer, &status);
+
+	cr_expect_str_eq(got, want, "got:\n%swant:\n%s", got, want);
+	free(got);
+	free(want);
+	kw_query_free(anew);
+}
+
 static void look_while_written(enum kernel_form form, const char *style)
 {
 	uint64_t end = milliseconds() + MILLISECONDS;
 	struct printer printer = { 0 };
 	kw_query *flat;
 	struct writer w;
+	kw_query *query;
 
 	g = given_config(&(struct kernel_config){ .style = style, .tasks = SOME_TASKS, .on_disk = true });
 	given_open(&g, form);
 	flat = bind_query(&g, OPTIONS(.columns = "pid,comm"));
 	w = find_places();
+	query = bind_query(&g, OPTIONS(.columns = REMEMBERED));
 	cr_assert_eq(pthread_create(&w.thread, NULL, write_anywhere, &w), 0);
 	for (unsigned int turn = 0; milliseconds() < end; turn++) {
 		struct kw_cross_difference *found;
@@ -149,12 +167,15 @@ static void look_while_written(enum kernel_form form, const char *style)
 		look_once(turn);
 		for (unsigned int i = 0; i < 20; i++)
 			look_again(flat);
+		look_again(query);
 		if (kw_cross_check(g.ctx, &found, &nr, &pids, &listed) == KW_OK)
 			free(found);
 	}
 	__atomic_store_n(&w.stop, true, __ATOMIC_RELAXED);
 	pthread_join(w.thread, NULL);
 	/* And when it is quiet again, all is as it was. */
+	expect_remembered(query);
+	kw_query_free(query);
 	expect_rows(&g, KW_OK, "1 init\n2 kthreadd\n100 bash\n300 sleep\n", .columns = "pid,comm");
 	expect_run(&g, flat, &printer, KW_OK, "1 init\n2 kthreadd\n100 bash\n300 sleep\n");
 	kw_query_free(flat);
