@@ -18,6 +18,7 @@
 #define MAX_GAP	  4096
 #define MAX_RUN	  32768
 #define MAX_SLICE 256 /* ranges looked at together */
+#define MAX_MOVES 16  /* of each of them, on average, for sorting by insertion to pay */
 
 /* A range and where it begins in the file. */
 struct piece {
@@ -49,6 +50,29 @@ static int by_offset(const void *a, const void *b)
 	const struct piece *x = a, *y = b;
 
 	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/*
+ * Objects that were made one after the other lie nearly in order, those of a slab in any: each is a few places away from
+ * its own. Where that is not so it is left to qsort(), which does not profit from order.
+ */
+static void sort_pieces(struct piece *piece, size_t nr)
+{
+	size_t moves = 0;
+
+	for (size_t i = 1; i < nr; i++) {
+		struct piece p = piece[i];
+		size_t k = i;
+
+		for (; k && piece[k - 1].offset > p.offset; k--)
+			piece[k] = piece[k - 1];
+		piece[k] = p;
+		moves += i - k;
+		if (moves > MAX_MOVES * nr) {
+			qsort(piece, nr, sizeof(*piece), by_offset);
+			return;
+		}
+	}
 }
 
 /* Return how many pieces from the first on make a run, and its length in bytes. */
@@ -98,7 +122,6 @@ static void gather_slice(kw_ctx *ctx, struct kw_range *ranges, size_t nr)
 {
 	struct piece piece[MAX_SLICE];
 	size_t nr_pieces = 0, used, len;
-	bool sorted = true;
 
 	for (size_t i = 0; i < nr; i++) {
 		struct piece p = { .range = &ranges[i] };
@@ -107,11 +130,9 @@ static void gather_slice(kw_ctx *ctx, struct kw_range *ranges, size_t nr)
 			ranges[i].status = kw_read(ctx, ranges[i].addr, ranges[i].buf, ranges[i].len);
 			continue;
 		}
-		sorted &= !nr_pieces || piece[nr_pieces - 1].offset <= p.offset;
 		piece[nr_pieces++] = p;
 	}
-	if (!sorted)
-		qsort(piece, nr_pieces, sizeof(*piece), by_offset);
+	sort_pieces(piece, nr_pieces);
 	for (size_t i = 0; i < nr_pieces; i += used) {
 		used = find_run(&piece[i], nr_pieces - i, &len);
 		read_run(ctx, &piece[i], used, len);
