@@ -83,17 +83,19 @@ static bool is_still_its_own(kw_query *q, const struct kw_task_ref *ref)
 	return !q->kernel->is_live || kw_task_is_still_listed(q->ctx, q->kernel, ref);
 }
 
-/* Objects of which nothing is known are nothing to compare with, nor is what has been copied for this run alone. */
-static bool can_be_kept(const struct kw_plan *plan, const struct kw_plan_object *objects, bool is_mapped)
+/*
+ * Objects of which nothing is known are nothing to compare with. Where they are mapped they have to stay there: what was
+ * copied for this run alone does not, nor what a page table has led to.
+ */
+static bool can_be_kept(kw_query *q, const struct kw_plan_object *objects, bool is_mapped)
 {
-	const uint8_t *end = plan->scratch + plan->rows * plan->row_size;
+	const struct kw_plan_node *n = q->show.plan.nodes.item, *end = n + q->show.plan.nodes.nr;
 
-	for (size_t i = 0; i < plan->nodes.nr; i++) {
-		const uint8_t *data = objects[i].data;
-
-		if (objects[i].status || (is_mapped && data >= plan->scratch && data < end))
+	for (; n < end; n++, objects++)
+		if (objects->status ||
+		    (is_mapped && objects->data &&
+		     objects->data != kw_view_lasting(q->ctx, objects->address + n->lo, n->hi - n->lo)))
 			return false;
-	}
 	return true;
 }
 
@@ -194,7 +196,7 @@ static void make_row(struct kw_remembered *r, kw_query *q, const struct kw_task_
 static bool show_new(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *ref,
 		     const struct kw_plan_object *now, struct kw_kept_row *row, bool is_mapped)
 {
-	if (!can_be_kept(&q->show.plan, now, is_mapped))
+	if (!can_be_kept(q, now, is_mapped))
 		return false;
 	make_row(r, q, ref, now, row);
 	/* Asked once all is copied: then it was this task's, and no failed page's zeros. */

@@ -208,3 +208,28 @@ Test(query_remembered, changes)
 	cr_expect_eq(same, NR_ROWS - 1);
 	kw_query_free(query);
 }
+
+/* Where a page table leads may change without a word of the row. */
+Test(query_remembered, mapped_elsewhere)
+{
+	static const char columns[] = "pid,state,task.mm.total_vm";
+	uint64_t page[2], task;
+	kw_query *query;
+
+	g = given_config(&(struct kernel_config){ .style = "5.10", .tasks = SOME_TASKS });
+	task = kernel_task(g.k, 300);
+	for (unsigned int i = 0; i < 2; i++) {
+		page[i] = kernel_alloc(g.k, 4096, 4096);
+		kernel_fill(g.k, page[i], (int)i + 1, 4096);
+	}
+	kernel_map(g.k, KERNEL_VMALLOC, page[0]);
+	kernel_set(g.k, task, "task_struct.mm", KERNEL_VMALLOC);
+	given_open(&g, KERNEL_RAM_LIVE);
+	query = bind_query(&g, OPTIONS(.columns = columns));
+	for (unsigned int i = 0; i < 4; i++)
+		compare(query, columns, "first page");
+	kernel_map(g.k, KERNEL_VMALLOC, page[1]);
+	for (unsigned int i = 0; i < 4; i++)
+		compare(query, columns, "second page");
+	kw_query_free(query);
+}
