@@ -34,6 +34,7 @@
 #define DEVICE	   "/dev/kwalk"
 #define PARAMETERS "/sys/module/kwalk/parameters/"
 #define PAGE	   4096ul
+#define MAX_LOOKS  50
 #define MAX_PHDR   512
 #define NO_PFN	   UINT64_MAX
 
@@ -258,12 +259,12 @@ static uint64_t symbol(const char *wanted)
 	return found;
 }
 
-/* The mapped page must equal kcore's; what changes while we look is looked at again. */
+/* The mapped page must equal kcore's; bytes that change while we look, as those of our own task do, are looked at again. */
 static void check_equal(int fd, const char *name, uint64_t va)
 {
 	unsigned char before[PAGE], theirs[PAGE], after[PAGE];
 	uint64_t pa = physical(va &= ~(PAGE - 1));
-	bool equal = false;
+	bool seen[PAGE] = { false }, equal = false;
 
 	if (pa == NO_PFN) {
 		result(false, name, "%#llx is in no segment of kcore", (unsigned long long)va);
@@ -271,15 +272,16 @@ static void check_equal(int fd, const char *name, uint64_t va)
 	}
 	unsigned char *ours = map(fd, pa, PAGE);
 	int first = touch(ours);
-	for (int i = 0; first >= 0 && !equal && i < 20; i++) {
+	for (int i = 0; first >= 0 && !equal && i < MAX_LOOKS; i++) {
 		memcpy(before, ours, PAGE);
 		if (!read_kernel(va, theirs, PAGE))
 			break;
 		memcpy(after, ours, PAGE);
 		equal = true;
-		for (size_t byte = 0; byte < PAGE; byte++)
-			if (theirs[byte] != before[byte] && theirs[byte] != after[byte])
-				equal = false;
+		for (size_t byte = 0; byte < PAGE; byte++) {
+			seen[byte] |= theirs[byte] == before[byte] || theirs[byte] == after[byte];
+			equal &= seen[byte];
+		}
 	}
 	munmap(ours, PAGE);
 	result(equal, name, "va %#llx pa %#llx first byte or signal %d", (unsigned long long)va,
