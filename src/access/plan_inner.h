@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "access/plan.h"
+#include "util/bytes.h"
 
 /* What is done for a load: its kind and size in one, so that one jump decides. */
 enum op {
@@ -37,14 +38,10 @@ bool kw_plan_make_rows(struct kw_plan *plan, size_t rows);
 
 static inline uint64_t load_unsigned(const uint8_t *from, uint32_t size)
 {
-	uint64_t u64;
-	uint32_t u32;
-	uint16_t u16;
-
 	switch (size) {
-	case 8: memcpy(&u64, from, 8); return u64;
-	case 4: memcpy(&u32, from, 4); return u32;
-	case 2: memcpy(&u16, from, 2); return u16;
+	case 8: return kw_load_u64(from);
+	case 4: return kw_load_u32(from);
+	case 2: return kw_load_u16(from);
 	default: return *from;
 	}
 }
@@ -151,15 +148,10 @@ static inline void load_chars16(const struct kw_plan_load *load, const uint8_t *
 static inline void load_fixed(const struct kw_plan_load *load, const uint8_t *from, char *text,
 			      struct kw_value *value)
 {
-	int32_t s32;
-
 	switch ((enum op)load->op) {
 	case OP_U64: set_value(load, value, load_unsigned(from, 8)); return;
 	case OP_U32: set_value(load, value, load_unsigned(from, 4)); return;
-	case OP_S32:
-		memcpy(&s32, from, sizeof(s32));
-		set_value(load, value, (uint64_t)(int64_t)s32);
-		return;
+	case OP_S32: set_value(load, value, (uint64_t)(int32_t)kw_load_u32(from)); return;
 	case OP_U16: set_value(load, value, load_unsigned(from, 2)); return;
 	case OP_U8: set_value(load, value, *from); return;
 	case OP_SIGNED:

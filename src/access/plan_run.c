@@ -112,16 +112,12 @@ static inline struct kw_value *value_of(const struct kw_plan_number *n, struct k
 static inline void load_object(kw_ctx *ctx, const struct kw_plan_node *node, const struct kw_plan_number *n,
 			       const uint8_t *data, struct kw_value *values)
 {
-	int32_t s32;
-
 	for (; n < node->end_u64; n++)
 		value_of(n, values)->u = load_unsigned(data + n->offset, 8);
 	for (; n < node->end_u32; n++)
 		value_of(n, values)->u = load_unsigned(data + n->offset, 4);
-	for (; n < node->end_s32; n++) {
-		memcpy(&s32, data + n->offset, sizeof(s32));
-		value_of(n, values)->i = s32;
-	}
+	for (; n < node->end_s32; n++)
+		value_of(n, values)->i = (int32_t)kw_load_u32(data + n->offset);
 	for (const struct kw_plan_load *load = node->first_other; load < node->end_load; load++)
 		run_load(ctx, load, data + load->offset, &values[load->slot]);
 }

@@ -109,13 +109,10 @@ static void load_column(const struct kw_plan_load *of, const uint8_t *const *spa
 	const struct kw_plan_load load = *of;
 	const uint8_t *const *end = spans + nr;
 	char *text = load.text;
-	int32_t s32;
 
 	if (load.op == OP_S32)
-		for (; spans < end; spans++, value += stride) {
-			memcpy(&s32, *spans + load.offset, sizeof(s32));
-			value->i = s32;
-		}
+		for (; spans < end; spans++, value += stride)
+			value->i = (int32_t)kw_load_u32(*spans + load.offset);
 	else if (load.op == OP_U64)
 		for (; spans < end; spans++, value += stride)
 			value->u = load_unsigned(*spans + load.offset, 8);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "kernel/maple.h"
 
-#include <string.h>
-
 #include "kernel/xarray.h"
 #include "memory/memory.h"
 #include "type/types.h"
+#include "util/bytes.h"
 #include "util/error.h"
 
 #define NODE_SIZE  256
@@ -110,10 +109,7 @@ static kw_status push(struct walk *w, uint64_t entry, uint64_t first, uint64_t m
 
 static uint64_t word(const struct level *level, uint64_t offset)
 {
-	uint64_t value;
-
-	memcpy(&value, level->bytes + offset, sizeof(value));
-	return value;
+	return kw_load_u64(level->bytes + offset);
 }
 
 /* Take the next slot of a node: false when there is none. A pivot of 0 behind the first ends the node. */

@@ -6,10 +6,10 @@
  * sighand_struct, which both fields need and one look gives.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernel/field_table.h"
 #include "type/types.h"
+#include "util/bytes.h"
 #include "util/error.h"
 
 #define NR_SIGNALS 64
@@ -47,14 +47,6 @@ static void *make_handlers(struct kw_row *row)
 	return h;
 }
 
-static inline uint64_t handler_at(const uint8_t *actions, uint64_t offset)
-{
-	uint64_t handler;
-
-	memcpy(&handler, actions + offset, sizeof(handler));
-	return handler;
-}
-
 static void collect_one(struct handlers *h, unsigned int signal, uint64_t handler)
 {
 	if (handler == SIG_IGN)
@@ -70,8 +62,9 @@ static void collect(struct handlers *h, const uint8_t *actions)
 
 	h->ignored = h->caught = 0;
 	for (unsigned int i = 0; i < NR_SIGNALS; i += 4, actions += 4 * stride) {
-		uint64_t handler[4] = { handler_at(actions, 0), handler_at(actions, stride),
-					handler_at(actions, 2 * stride), handler_at(actions, 3 * stride) };
+		uint64_t handler[4] = { kw_load_u64(actions), kw_load_u64(actions + stride),
+					kw_load_u64(actions + 2 * stride),
+					kw_load_u64(actions + 3 * stride) };
 
 		if (__builtin_expect(!(handler[0] | handler[1] | handler[2] | handler[3]), 1))
 			continue;

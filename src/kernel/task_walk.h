@@ -10,9 +10,8 @@
 #ifndef KERNEL_TASK_WALK_H
 #define KERNEL_TASK_WALK_H
 
-#include <string.h>
-
 #include "kernel/xarray.h"
+#include "util/bytes.h"
 
 #define KW_TASK_BATCH KW_XA_MAX_SLOTS
 
@@ -113,12 +112,9 @@ bool kw_task_is_listed(kw_ctx *ctx, const struct kw_kernel *kernel, const struct
 static inline bool kw_task_is_still_listed(kw_ctx *ctx, const struct kw_kernel *kernel,
 					   const struct kw_task_ref *ref)
 {
-	uint64_t first;
-
 	if (!ref->listed)
 		return kw_task_is_listed(ctx, kernel, ref);
-	memcpy(&first, ref->listed, sizeof(first));
-	return first == ref->task + kernel->task.pid_links;
+	return kw_load_u64(ref->listed) == ref->task + kernel->task.pid_links;
 }
 
 /**

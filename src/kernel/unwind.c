@@ -17,6 +17,7 @@
 
 #include "memory/memory.h"
 #include "type/types.h"
+#include "util/bytes.h"
 #include "util/error.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -66,9 +67,8 @@ static uint64_t nr_entries(const struct kw_unwind_layout *l)
 
 static uint32_t bits_of(const uint8_t *entry, const struct kw_orc_member *member)
 {
-	uint64_t word;
+	uint64_t word = kw_load_u64(entry + member->shift / 8);
 
-	memcpy(&word, entry + member->shift / 8, sizeof(word));
 	return (uint32_t)(word >> member->shift % 8 & ((1ULL << member->bits) - 1));
 }
 

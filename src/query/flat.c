@@ -8,6 +8,7 @@
 #include "memory/view.h"
 #include "query/query.h"
 #include "util/array.h"
+#include "util/bytes.h"
 
 #define FIRST_SIZE (2 * sizeof(uint64_t)) /* of a struct pid's first pointers to tasks, by kind of ID */
 #define MAX_SIZE   (64 << 20)		  /* of what a query remembers: a million processes or so */
@@ -65,10 +66,7 @@ static struct known_leaf *find_known(struct flat_memory *flat, uint64_t base)
 
 static inline uint64_t pointer_at(const uint8_t *mapped, size_t i)
 {
-	uint64_t pointer;
-
-	memcpy(&pointer, mapped + i * sizeof(pointer), sizeof(pointer));
-	return pointer;
+	return kw_load_u64(mapped + i * sizeof(uint64_t));
 }
 
 /* Whether a leaf still has the struct pids that it had: it has 16 or 64 slots, by fours. */
@@ -192,9 +190,8 @@ static const struct known_leaf *learn(struct kw_query *q, struct kw_pid_walk *wa
  */
 static inline bool is_own(const struct known_row *row, const uint8_t *pid, bool is_live)
 {
-	int32_t now;
+	int32_t now = (int32_t)kw_load_u32(pid);
 
-	memcpy(&now, pid, sizeof(now));
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return now == row->id.pid && (!is_live || pointer_at(row->listed, KW_PIDTYPE_PID) == row->first);
 }

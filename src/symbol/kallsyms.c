@@ -59,17 +59,9 @@ enum kallsyms_form kallsyms_form(const struct kallsyms *kallsyms)
 	return kallsyms->form;
 }
 
-static int32_t load_s32(const uint8_t *p)
-{
-	int32_t value;
-
-	memcpy(&value, p, sizeof(value));
-	return value;
-}
-
 static uint64_t address_of(const struct kallsyms *kallsyms, uint32_t i)
 {
-	int64_t offset = load_s32(kallsyms->bytes.offsets + 4 * (size_t)i);
+	int64_t offset = (int32_t)kw_load_u32(kallsyms->bytes.offsets + 4 * (size_t)i);
 
 	switch (kallsyms->form) {
 	case KALLSYMS_PLACE_RELATIVE:
@@ -86,7 +78,7 @@ static enum kallsyms_form detect_form(const struct kallsyms_bytes *bytes)
 	if (bytes->relative_base == KW_NO_ADDR)
 		return KALLSYMS_PLACE_RELATIVE;
 	for (uint32_t i = bytes->num_syms; i--;)
-		if (load_s32(bytes->offsets + 4 * (size_t)i) < 0)
+		if ((int32_t)kw_load_u32(bytes->offsets + 4 * (size_t)i) < 0)
 			return KALLSYMS_PERCPU_ABSOLUTE;
 	return KALLSYMS_BASE_RELATIVE;
 }

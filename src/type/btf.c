@@ -21,6 +21,7 @@
  */
 #include "type/btf.h"
 #include "type/btf_record.h"
+#include "util/bytes.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -59,13 +60,13 @@ struct header {
 static struct header get_header(const uint8_t *h, size_t size)
 {
 	struct header header = {
-		.len = kw_btf_u32(h + 4),
-		.types = { kw_btf_u32(h + 8), kw_btf_u32(h + 12) },
-		.strings = { kw_btf_u32(h + 16), kw_btf_u32(h + 20) },
+		.len = kw_load_u32(h + 4),
+		.types = { kw_load_u32(h + 8), kw_load_u32(h + 12) },
+		.strings = { kw_load_u32(h + 16), kw_load_u32(h + 20) },
 	};
 
 	if (header.len >= LAYOUT_HEADER_SIZE && size >= LAYOUT_HEADER_SIZE)
-		header.layout = (struct section){ kw_btf_u32(h + 24), kw_btf_u32(h + 28) };
+		header.layout = (struct section){ kw_load_u32(h + 24), kw_load_u32(h + 28) };
 	return header;
 }
 
@@ -112,7 +113,7 @@ static kw_status check_header(kw_ctx *ctx, const uint8_t *data, size_t size)
 			       data[0], data[1]);
 	if (data[2] != 1)
 		return kw_fail(ctx, KW_UNSUPPORTED, "BTF: version %u, only 1 is known", data[2]);
-	len = kw_btf_u32(data + 4);
+	len = kw_load_u32(data + 4);
 	if (len < KW_BTF_HEADER_SIZE || len > size)
 		return kw_fail(ctx, KW_FORMAT, "BTF: header length %u in a blob of %zu bytes", len, size);
 	return KW_OK;
@@ -178,7 +179,7 @@ static inline uint32_t checked_size(const struct kw_btf *btf, uint32_t pos)
 
 	if (btf->types_len - pos < KW_BTF_RECORD_SIZE)
 		return 0;
-	size = record_size(btf, kw_btf_u32(btf->types + pos + 4));
+	size = record_size(btf, kw_load_u32(btf->types + pos + 4));
 	return size <= btf->types_len - pos ? (uint32_t)size : 0;
 }
 
@@ -201,13 +202,13 @@ bool kw_btf_record_at(const struct kw_btf *btf, uint32_t id, struct kw_btf_recor
 	if (!checked_size(btf, pos))
 		return false;
 	at = btf->types + pos;
-	info = kw_btf_u32(at + 4);
+	info = kw_load_u32(at + 4);
 	*ret = (struct kw_btf_record){
 		.btf = btf,
-		.name = kw_btf_u32(at),
+		.name = kw_load_u32(at),
 		.kind = kw_btf_info_kind(info),
 		.vlen = kw_btf_info_vlen(info),
-		.size = kw_btf_u32(at + 8),
+		.size = kw_load_u32(at + 8),
 		.flag = info >> 31,
 		.extra = at + KW_BTF_RECORD_SIZE,
 	};
@@ -387,7 +388,7 @@ static kw_status bad_record(kw_ctx *ctx, const struct kw_btf *btf, uint32_t pos)
 	uint32_t id = btf->first_id + btf->nr, info;
 
 	if (btf->types_len - pos >= KW_BTF_RECORD_SIZE) {
-		info = kw_btf_u32(btf->types + pos + 4);
+		info = kw_load_u32(btf->types + pos + 4);
 		if (!record_size(btf, info))
 			return kw_fail(ctx, KW_FORMAT, "BTF: type %u has kind %u, unknown to this version",
 				       id, kw_btf_info_kind(info));
@@ -413,9 +414,9 @@ static kw_status walk_records(kw_ctx *ctx, struct kw_btf *btf)
 			return kw_fail(ctx, KW_FORMAT, "BTF: more than %u types", NR_MAX);
 		if (btf->nr % KW_BTF_MARK_EVERY == 0)
 			btf->marks[btf->nr / KW_BTF_MARK_EVERY] = pos;
-		info = kw_btf_u32(btf->types + pos + 4);
+		info = kw_load_u32(btf->types + pos + 4);
 		kind = kw_btf_info_kind(info);
-		name = kw_btf_u32(btf->types + pos);
+		name = kw_load_u32(btf->types + pos);
 		if (name && kind < BTF_NR_KINDS && kind_layout[kind].named)
 			status = queue_name(ctx, btf, &queue, name);
 		if (kind == BTF_ENUM && info >> 31)

@@ -13,7 +13,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #define KW_BTF_RECORD_SIZE 12
 #define KW_BTF_LAYOUT_SIZE 4
@@ -79,14 +78,6 @@ struct kw_btf_record {
 	bool flag;
 	const uint8_t *extra; /* what the kind adds */
 };
-
-static inline uint32_t kw_btf_u32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
 
 static inline uint32_t kw_btf_info_vlen(uint32_t info)
 {

@@ -5,6 +5,7 @@
 #include "type/btf.h"
 #include "type/btf_record.h"
 #include "type/types.h"
+#include "util/bytes.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static kw_status no_type(kw_ctx *ctx, uint32_t id)
 static void int_bits(const struct kw_btf_record *rec, uint32_t *ret_encoding, uint32_t *ret_offset,
 		     uint32_t *ret_bits)
 {
-	uint32_t word = kw_btf_u32(rec->extra);
+	uint32_t word = kw_load_u32(rec->extra);
 
 	*ret_encoding = word >> 24 & 0xf;
 	*ret_offset = word >> 16 & 0xff;
@@ -90,9 +91,9 @@ uint64_t kw_btf_size(const struct kw_btf *btf, uint32_t id)
 		case BTF_UNION: return __builtin_mul_overflow(times, rec.size, &size) ? 0 : size;
 		case BTF_PTR: return __builtin_mul_overflow(times, POINTER_SIZE, &size) ? 0 : size;
 		case BTF_ARRAY:
-			if (__builtin_mul_overflow(times, kw_btf_u32(rec.extra + 8), &times))
+			if (__builtin_mul_overflow(times, kw_load_u32(rec.extra + 8), &times))
 				return 0;
-			id = kw_btf_u32(rec.extra);
+			id = kw_load_u32(rec.extra);
 			break;
 		default:
 			if (!is_alias(rec.kind))
@@ -158,8 +159,8 @@ static bool fill_type(const struct kw_btf_record *rec, struct kw_type *type)
 		return true;
 	case BTF_ARRAY:
 		type->kind = KW_TYPE_ARRAY;
-		type->target = kw_btf_u32(rec->extra);
-		type->count = kw_btf_u32(rec->extra + 8);
+		type->target = kw_load_u32(rec->extra);
+		type->count = kw_load_u32(rec->extra + 8);
 		type->size = kw_btf_size(rec->btf, type->id);
 		return true;
 	case BTF_FWD: type->kind = KW_TYPE_FORWARD; return true;
@@ -349,10 +350,10 @@ static void apply_int_bits(const struct kw_btf *btf, struct kw_btf_member *membe
 static void get_member(const struct kw_btf_record *rec, uint32_t i, struct kw_btf_member *ret)
 {
 	const uint8_t *at = rec->extra + (size_t)i * 12;
-	uint32_t word = kw_btf_u32(at + 8);
+	uint32_t word = kw_load_u32(at + 8);
 
-	ret->name = kw_btf_name_at(rec->btf, kw_btf_u32(at));
-	ret->type = kw_btf_u32(at + 4);
+	ret->name = kw_btf_name_at(rec->btf, kw_load_u32(at));
+	ret->type = kw_load_u32(at + 4);
 	ret->bit_offset = rec->flag ? word & 0xffffff : word;
 	ret->bit_size = rec->flag ? word >> 24 : 0;
 	if (!rec->flag)
@@ -386,7 +387,7 @@ static bool search_members(struct search *search, const struct kw_btf_record *re
 {
 	for (uint32_t i = 0; i < rec->vlen && search->steps; i++) {
 		const uint8_t *at = rec->extra + (size_t)i * 12;
-		uint32_t name = kw_btf_u32(at), inner_id;
+		uint32_t name = kw_load_u32(at), inner_id;
 		struct kw_btf_record inner;
 		struct kw_btf_member member;
 
@@ -399,7 +400,7 @@ static bool search_members(struct search *search, const struct kw_btf_record *re
 			search->found->bit_offset = offset + search->found->member.bit_offset;
 			return true;
 		}
-		if (!depth || !stripped_record_at(rec->btf, kw_btf_u32(at + 4), &inner, &inner_id) ||
+		if (!depth || !stripped_record_at(rec->btf, kw_load_u32(at + 4), &inner, &inner_id) ||
 		    (inner.kind != BTF_STRUCT && inner.kind != BTF_UNION))
 			continue;
 		get_member(rec, i, &member);
@@ -441,11 +442,12 @@ kw_status kw_btf_enumerator(kw_ctx *ctx, const struct kw_btf *btf, uint32_t id, 
 	if ((rec.kind != BTF_ENUM && rec.kind != BTF_ENUM64) || i >= rec.vlen)
 		return no_part(ctx, &rec, "enumerator", i);
 	at = rec.extra + (size_t)i * (rec.kind == BTF_ENUM ? 8 : 12);
-	*ret_name = kw_btf_name_at(rec.btf, kw_btf_u32(at));
+	*ret_name = kw_btf_name_at(rec.btf, kw_load_u32(at));
 	if (rec.kind == BTF_ENUM64)
-		*ret_value = (int64_t)((uint64_t)kw_btf_u32(at + 8) << 32 | kw_btf_u32(at + 4));
+		*ret_value = (int64_t)((uint64_t)kw_load_u32(at + 8) << 32 | kw_load_u32(at + 4));
 	else
-		*ret_value = enum_is_signed(&rec) ? (int32_t)kw_btf_u32(at + 4) : (int64_t)kw_btf_u32(at + 4);
+		*ret_value = enum_is_signed(&rec) ? (int32_t)kw_load_u32(at + 4)
+						  : (int64_t)kw_load_u32(at + 4);
 	return KW_OK;
 }
 
@@ -460,8 +462,8 @@ kw_status kw_btf_parameter(kw_ctx *ctx, const struct kw_btf *btf, uint32_t id, u
 	if (rec.kind != BTF_FUNC_PROTO || i >= rec.vlen)
 		return no_part(ctx, &rec, "parameter", i);
 	at = rec.extra + (size_t)i * 8;
-	*ret_name = kw_btf_name_at(rec.btf, kw_btf_u32(at));
-	*ret_type = kw_btf_u32(at + 4);
+	*ret_name = kw_btf_name_at(rec.btf, kw_load_u32(at));
+	*ret_type = kw_load_u32(at + 4);
 	return KW_OK;
 }
 

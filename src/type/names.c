@@ -7,6 +7,7 @@
 #include "type/btf_record.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define CHUNK_SIZE 4000
 #define FIRST_SIZE 256 /* slots; a power of two */
