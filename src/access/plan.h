@@ -63,9 +63,8 @@ struct kw_plan_load {
 /* What is looked at of a node to tell whether a row is as it was. */
 struct kw_plan_look {
 	uint32_t node;
-	uint32_t nr;	/* of words */
-	uint32_t first; /* of them in plan->word; of a single one its offset in the node's span, in bytes */
-	uint32_t line, end_line; /* of plan->line */
+	uint32_t first, nr; /* of its words in plan->word */
+	uint32_t offset;    /* of the first one in the node's span, in bytes */
 };
 
 /* A node's object in one row. */
@@ -103,8 +102,8 @@ struct kw_plan {
 	bool in_words;	   /* set before it is finished: spans are made of whole words */
 	struct kw_plan_look
 		*look; /* of each node: those with many words first, then those with one, then others */
-	size_t nr_looks, nr_many, nr_single;
-	uint16_t *word; /* those that are compared, in the order of the looks: places in the nodes' spans, in words */
+	size_t nr_many, nr_single;
+	uint16_t *word; /* those that are compared: places in the nodes' spans, in words */
 	size_t nr_words;
 	uint8_t *image; /* a row's words in their places */
 	bool finished;

@@ -172,4 +172,21 @@ static inline void load_fixed(const struct kw_plan_load *load, const uint8_t *fr
 	}
 }
 
+static inline void set_absent(struct kw_value *value, enum kw_absent reason)
+{
+	*value = (struct kw_value){ .type = KW_VAL_ABSENT, .absent = (uint8_t)reason };
+}
+
+/* A value of a load, from its bytes in the object; those of a string may be elsewhere. */
+static inline void run_load(kw_ctx *ctx, const struct kw_plan_load *load, const uint8_t *from,
+			    struct kw_value *value)
+{
+	if (__builtin_expect(load->op != OP_STRING, 1)) {
+		load_fixed(load, from, load->text, value);
+		return;
+	}
+	set_value(load, value, 0);
+	kw_plan_load_string(ctx, load, load_unsigned(from, 8), value);
+}
+
 #endif

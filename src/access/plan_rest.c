@@ -50,18 +50,12 @@ void kw_plan_load_rest(kw_ctx *ctx, const struct kw_plan *plan, const struct kw_
 		       const struct kw_plan_load *end, struct kw_value *values)
 {
 	for (; load < end; load++) {
-		struct kw_value *value = &values[load->slot];
 		kw_status status;
 		const uint8_t *from = read_rest(ctx, plan, load, &status);
 
-		if (!from) {
-			*value = (struct kw_value){ .type = KW_VAL_ABSENT,
-						    .absent = (uint8_t)kw_absent_of_status(status) };
-		} else if (load->op == OP_STRING) {
-			set_value(load, value, 0);
-			kw_plan_load_string(ctx, load, load_unsigned(from, 8), value);
-		} else {
-			load_fixed(load, from, load->text, value);
-		}
+		if (from)
+			run_load(ctx, load, from, &values[load->slot]);
+		else
+			set_absent(&values[load->slot], kw_absent_of_status(status));
 	}
 }

@@ -26,11 +26,6 @@ bool kw_plan_make_rows(struct kw_plan *plan, size_t rows)
 	return true;
 }
 
-static void set_absent(struct kw_value *value, enum kw_absent reason)
-{
-	*value = (struct kw_value){ .type = KW_VAL_ABSENT, .absent = (uint8_t)reason };
-}
-
 void kw_plan_load_string(kw_ctx *ctx, const struct kw_plan_load *load, uint64_t addr, struct kw_value *value)
 {
 	kw_status status;
@@ -46,17 +41,6 @@ void kw_plan_load_string(kw_ctx *ctx, const struct kw_plan_load *load, uint64_t 
 	}
 	value->str = load->text;
 	value->len = (uint32_t)strlen(load->text);
-}
-
-static inline void run_load(kw_ctx *ctx, const struct kw_plan_load *load, const uint8_t *from,
-			    struct kw_value *value)
-{
-	if (__builtin_expect(load->op != OP_STRING, 1)) {
-		load_fixed(load, from, load->text, value);
-		return;
-	}
-	set_value(load, value, 0);
-	kw_plan_load_string(ctx, load, load_unsigned(from, 8), value);
 }
 
 static bool is_zero(const uint8_t *bytes, size_t len)

@@ -4,6 +4,12 @@
 #include "memory/view.h"
 #include "util/error.h"
 
+/* The first of a node's lines. */
+static inline const uint32_t *first_line(const struct kw_plan *plan, uint32_t node)
+{
+	return plan->line + (node ? plan->nodes.item[node - 1].end_line : 0);
+}
+
 /* Begin to fetch what will be loaded from the object of a node; the node's lines begin with `line`. */
 static inline void prefetch_lines(const struct kw_plan *plan, const struct kw_plan_node *n,
 				  const uint32_t *line, const uint8_t *data)
@@ -16,15 +22,13 @@ void kw_plan_prefetch(const struct kw_plan *plan, const struct kw_plan_object *o
 {
 	const struct kw_plan_look *look = plan->look, *end = look + plan->nr_many;
 
-	for (; look < end; look++) {
-		const uint8_t *data = objects[look->node].data;
-
-		for (const uint32_t *line = plan->line + look->line, *last = plan->line + look->end_line;
-		     data && line < last; line++)
-			__builtin_prefetch(data + *line);
-	}
-	for (end = plan->look + plan->nr_looks; look < end; look++)
-		__builtin_prefetch(objects[look->node].data + look->first);
+	for (; look < end; look++)
+		if (objects[look->node].data)
+			prefetch_lines(plan, &plan->nodes.item[look->node], first_line(plan, look->node),
+				       objects[look->node].data);
+	for (end = plan->look + plan->nodes.nr; look < end; look++)
+		if (objects[look->node].data)
+			__builtin_prefetch(objects[look->node].data + look->offset);
 }
 
 void kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, const uint64_t *addrs, size_t nr)
@@ -56,7 +60,7 @@ static void view_node(kw_ctx *ctx, struct kw_plan *plan, uint32_t i, const uint6
 		      struct kw_window *window)
 {
 	const struct kw_plan_node *n = &plan->nodes.item[i];
-	const uint32_t *line = plan->line + (i ? n[-1].end_line : 0);
+	const uint32_t *line = first_line(plan, i);
 	struct kw_plan_object *row = plan->objects;
 
 	kw_window_resize(window, n->hi - n->lo);

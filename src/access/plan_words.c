@@ -14,7 +14,7 @@
 
 static inline uint64_t word_at(const uint8_t *data, uint16_t word)
 {
-	return load_unsigned(data + (size_t)WORD * word, WORD);
+	return kw_load_u64(data + (size_t)WORD * word);
 }
 
 static void mark(bool *marked, const struct kw_plan_node *n, uint64_t offset, uint64_t size)
@@ -39,30 +39,32 @@ static void mark_node(const struct kw_plan *plan, uint32_t node, const uint32_t 
 			mark(marked, n, plan->nodes.item[i].hop, 8);
 }
 
-/* Take the words of a node, if there are so many: 0, 1, or more, for which 2 stands. */
-static void take_words(struct kw_plan *plan, uint32_t node, const uint32_t *wanted, uint32_t wanted_nr)
+static void add_look(struct kw_plan *plan, uint32_t node, const uint32_t *wanted)
 {
 	const struct kw_plan_node *n = &plan->nodes.item[node];
 	bool marked[KW_PLAN_MAX_SPAN / WORD + 2] = { false };
-	size_t most = (n->hi - n->lo) / WORD, first = plan->nr_words;
-	struct kw_plan_look *look = &plan->look[plan->nr_looks];
+	size_t first = plan->nr_words;
 
 	mark_node(plan, node, wanted, marked);
-	for (size_t i = 0; i < most; i++)
+	for (size_t i = 0; i < (n->hi - n->lo) / WORD; i++)
 		if (marked[i])
 			plan->word[plan->nr_words++] = (uint16_t)i;
-	*look = (struct kw_plan_look){ .node = node,
-				       .nr = (uint32_t)(plan->nr_words - first),
-				       .first = (uint32_t)first,
-				       .line = node ? (uint32_t)n[-1].end_line : 0,
-				       .end_line = (uint32_t)n->end_line };
-	if ((look->nr < 2 ? look->nr : 2) != wanted_nr) {
-		plan->nr_words = first;
-		return;
-	}
-	if (look->nr == 1)
-		look->first = (uint32_t)(WORD * plan->word[first]);
-	plan->nr_looks++;
+	plan->look[node] = (struct kw_plan_look){
+		.node = node,
+		.nr = (uint32_t)(plan->nr_words - first),
+		.first = (uint32_t)first,
+		.offset = plan->nr_words > first ? WORD * plan->word[first] : 0,
+	};
+}
+
+/* Those with many words, with one, with none; of each kind by node. */
+static int compare_looks(const void *a, const void *b)
+{
+	const struct kw_plan_look *one = a, *other = b;
+	uint32_t kind = one->nr < 2 ? one->nr : 2, other_kind = other->nr < 2 ? other->nr : 2;
+
+	return kind != other_kind ? (kind < other_kind) - (kind > other_kind)
+				  : (one->node > other->node) - (one->node < other->node);
 }
 
 static bool make_room(struct kw_plan *plan)
@@ -81,14 +83,12 @@ kw_status kw_plan_choose_words(kw_ctx *ctx, struct kw_plan *plan, const uint32_t
 {
 	if (!make_room(plan))
 		return kw_fail_nomem(ctx);
-	for (uint32_t i = 0; i < plan->nodes.nr; i++)
-		take_words(plan, i, wanted, 2);
-	plan->nr_many = plan->nr_looks;
-	for (uint32_t i = 0; i < plan->nodes.nr; i++)
-		take_words(plan, i, wanted, 1);
-	plan->nr_single = plan->nr_looks - plan->nr_many;
-	for (uint32_t i = 0; i < plan->nodes.nr; i++)
-		take_words(plan, i, wanted, 0);
+	for (uint32_t i = 0; i < plan->nodes.nr; i++) {
+		add_look(plan, i, wanted);
+		plan->nr_many += plan->look[i].nr > 1;
+		plan->nr_single += plan->look[i].nr == 1;
+	}
+	qsort(plan->look, plan->nodes.nr, sizeof(*plan->look), compare_looks);
 	return KW_OK;
 }
 
@@ -120,14 +120,13 @@ bool kw_plan_has_words(const struct kw_plan *plan, const struct kw_plan_object *
 			    : o->status)
 			return false;
 	}
-	words += plan->nr_words - plan->nr_single;
-	for (end += plan->nr_single; look < end; look++, words++) {
+	for (end += plan->nr_single; look < end; look++) {
 		const struct kw_plan_object *o = &objects[look->node];
 
-		if (o->data ? load_unsigned(o->data + look->first, WORD) != *words : o->status)
+		if (o->data ? kw_load_u64(o->data + look->offset) != words[look->first] : o->status)
 			return false;
 	}
-	for (end = plan->look + plan->nr_looks; look < end; look++)
+	for (end = plan->look + plan->nodes.nr; look < end; look++)
 		if (objects[look->node].status)
 			return false;
 	return true;
@@ -135,15 +134,13 @@ bool kw_plan_has_words(const struct kw_plan *plan, const struct kw_plan_object *
 
 void kw_plan_copy_words(const struct kw_plan *plan, struct kw_plan_object *objects, uint64_t *ret_words)
 {
-	const uint16_t *word = plan->word;
-
-	for (const struct kw_plan_look *look = plan->look; look < plan->look + plan->nr_looks; look++) {
+	for (const struct kw_plan_look *look = plan->look; look < plan->look + plan->nodes.nr; look++) {
 		const uint8_t *data = objects[look->node].data;
 		uint8_t *image = plan->image + plan->nodes.item[look->node].scratch;
 
-		for (uint32_t i = 0; i < look->nr; i++, word++, ret_words++) {
-			*ret_words = data ? word_at(data, *word) : 0;
-			memcpy(image + (size_t)WORD * *word, ret_words, WORD);
+		for (uint32_t i = look->first; i < look->first + look->nr; i++) {
+			ret_words[i] = data ? word_at(data, plan->word[i]) : 0;
+			memcpy(image + (size_t)WORD * plan->word[i], &ret_words[i], WORD);
 		}
 		if (data)
 			objects[look->node].data = image;
@@ -157,7 +154,7 @@ bool kw_plan_points_to(const struct kw_plan *plan, const struct kw_plan_object *
 		const struct kw_plan_node *n = &plan->nodes.item[node[i]];
 		const uint8_t *parent = objects[n->parent].data;
 
-		if (parent && load_unsigned(parent + n->hop, 8) != objects[node[i]].address)
+		if (parent && kw_load_u64(parent + n->hop) != objects[node[i]].address)
 			return false;
 	}
 	return true;
@@ -168,16 +165,10 @@ void kw_plan_load_some(kw_ctx *ctx, const struct kw_plan_object *objects,
 {
 	for (size_t i = 0; i < nr; i++) {
 		const struct kw_plan_object *object = &objects[load[i]->node];
-		const uint8_t *from = object->data ? object->data + load[i]->offset : NULL;
-		struct kw_value *value = &values[load[i]->slot];
 
-		if (!from) {
-			*value = (struct kw_value){ .type = KW_VAL_ABSENT, .absent = object->reason };
-		} else if (load[i]->op == OP_STRING) {
-			set_value(load[i], value, 0);
-			kw_plan_load_string(ctx, load[i], load_unsigned(from, 8), value);
-		} else {
-			load_fixed(load[i], from, load[i]->text, value);
-		}
+		if (object->data)
+			run_load(ctx, load[i], object->data + load[i]->offset, &values[load[i]->slot]);
+		else
+			set_absent(&values[load[i]->slot], object->reason);
 	}
 }
