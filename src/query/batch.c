@@ -45,8 +45,7 @@ void kw_batch_fetch(kw_query *q, struct kw_stage *stage, size_t nr, const size_t
 	}
 	if (!begin_batch(q, stage, nr, false, kw_plan_fetch(q->ctx, &stage->plan, tasks, which, nr_which)))
 		return;
-	if (which)
-		memset(batch->is_good, false, nr);
+	memset(batch->is_good, false, nr);
 	if (q->kernel->is_live) {
 		kw_tasks_are_listed(q->ctx, q->kernel, refs, (unsigned int)nr_which, is_listed);
 		kw_plan_recheck(q->ctx, &stage->plan, which, nr_which, is_changed);
@@ -69,8 +68,7 @@ void kw_batch_view(kw_query *q, struct kw_stage *stage, const struct kw_task_ref
 	begin_batch(q, stage, nr, true, kw_plan_view_objects(q->ctx, &stage->plan, tasks, nr));
 }
 
-/* Whether what was taken of a row that was viewed is its task's own, and not a failed page's zeros. */
-static bool was_its_own(kw_query *q, const struct kw_stage *stage, const struct kw_task_ref *ref)
+bool kw_batch_was_its_own(kw_query *q, const struct kw_stage *stage, const struct kw_task_ref *ref)
 {
 	/* Asked once all values are copied: then they were this task's. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -96,5 +94,5 @@ bool kw_batch_take(kw_query *q, struct kw_stage *stage, const struct kw_task_ref
 	kw_query_begin_row(q, ref);
 	*status = kw_stage_take(stage, &q->row, i, q->slots.values);
 	return !*status && (!pid || kw_is_task_of(pid, ref)) &&
-	       (!batch->is_viewed || was_its_own(q, stage, ref));
+	       (!batch->is_viewed || kw_batch_was_its_own(q, stage, ref));
 }

@@ -40,6 +40,12 @@ void kw_batch_fetch(struct kw_query *q, struct kw_stage *stage, size_t nr, const
 void kw_batch_view(struct kw_query *q, struct kw_stage *stage, const struct kw_task_ref *refs, size_t nr);
 
 /**
+ * Tell whether what was taken of a row that was viewed, the last one of the stage's plan, is its task's own, and not a
+ * failed page's zeros.
+ */
+bool kw_batch_was_its_own(struct kw_query *q, const struct kw_stage *stage, const struct kw_task_ref *ref);
+
+/**
  * Give the row of a task of the batch. Rows are asked for in the order of the batch, and may be left out.
  *
  * @param pid  where the stage puts the task's ID, or NULL

@@ -91,10 +91,13 @@ static bool names_same_tasks(const struct known_leaf *known)
 		if (pointer_at(row->listed, KW_PIDTYPE_PID) != row->first ||
 		    !pointer_at(row->listed, KW_PIDTYPE_TGID))
 			return false;
-	for (unsigned int i = 0; i < known->nr_others; i++)
-		if (pointer_at(known->others[i], KW_PIDTYPE_PID) &&
-		    pointer_at(known->others[i], KW_PIDTYPE_TGID))
+	for (unsigned int i = 0; i < known->nr_others; i++) {
+		uint64_t first[] = { pointer_at(known->others[i], KW_PIDTYPE_PID),
+				     pointer_at(known->others[i], KW_PIDTYPE_TGID) };
+
+		if (kw_pid_is_process(first))
 			return false;
+	}
 	return true;
 }
 

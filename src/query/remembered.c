@@ -78,11 +78,6 @@ void kw_remembered_end(kw_query *q)
 
 /* Rows */
 
-static bool is_still_its_own(kw_query *q, const struct kw_task_ref *ref)
-{
-	return !q->kernel->is_live || kw_task_is_still_listed(q->ctx, q->kernel, ref);
-}
-
 /*
  * Objects of which nothing is known are nothing to compare with. Where they are mapped they have to stay there: what was
  * copied for this run alone does not, nor what a page table has led to.
@@ -199,12 +194,9 @@ static bool show_new(struct kw_remembered *r, kw_query *q, const struct kw_task_
 	if (!can_be_kept(q, now, is_mapped))
 		return false;
 	make_row(r, q, ref, now, row);
-	/* Asked once all is copied: then it was this task's, and no failed page's zeros. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (kw_is_task_of(&q->slots.values[q->check_pid], ref) &&
 	    !kw_damage_among(q->slots.values, q->columns.nr) &&
-	    (!is_mapped || (!kw_faults_now(q->ctx) && is_still_its_own(q, ref) &&
-			    (!q->kernel->is_live || !kw_plan_changed(q->ctx, &q->show.plan))))) {
+	    (!is_mapped || kw_batch_was_its_own(q, &q->show, ref))) {
 		row->is_good = row->is_good && keep_values(r, q, row);
 		hand_out(q, ref, q->slots.values);
 		return true;
@@ -224,7 +216,8 @@ static bool show_same(struct kw_remembered *r, kw_query *q, const struct kw_task
 		run_moving(r, q, now);
 	}
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (is_mapped && (kw_faults_now(q->ctx) || !is_still_its_own(q, ref) ||
+	if (is_mapped && (kw_faults_now(q->ctx) ||
+			  (q->kernel->is_live && !kw_task_is_still_listed(q->ctx, q->kernel, ref)) ||
 			  !kw_plan_points_to(&q->show.plan, now, r->parts.node.item, r->parts.node.nr)))
 		return false;
 	for (size_t i = 0; i < r->parts.columns; i++) {

@@ -441,6 +441,7 @@ static kw_status walk_all(kw_query *q)
 		return kw_fail(q->ctx, KW_UNREADABLE, "%s: %s", kw_memory_name(q->ctx->target->memory),
 			       kw_error(q->ctx));
 	kw_flat_begin(&q->flat);
+	kw_remembered_begin(q);
 	while (!q->stop && next_batch(q, &walk, refs, &nr)) {
 		if (q->pid_ns.address)
 			nr = name_all_initially(q, refs, nr);
@@ -449,6 +450,7 @@ static kw_status walk_all(kw_query *q)
 		else
 			look_at_batch(q, refs, nr);
 	}
+	kw_remembered_end(q);
 	if (q->anew)
 		kw_flat_forget(&q->flat);
 	if (walk.damaged)
@@ -536,7 +538,6 @@ kw_status kw_query_scan(kw_query *q)
 		status = translate_pids(q);
 	if (status)
 		return status;
-	kw_remembered_begin(q);
 	if (q->root.source->walk)
 		status = kw_rows_run(q);
 	else if (q->selects_pids && !q->selects_users && !q->selects_names)
@@ -545,7 +546,6 @@ kw_status kw_query_scan(kw_query *q)
 		status = walk_all(q);
 	if (!status && q->failed)
 		status = kw_fail_nomem(q->ctx);
-	kw_remembered_end(q);
 	if (!status && !q->root.source->walk && kw_query_is_ordered(q))
 		status = order_and_show(q);
 	q->counts.conditions = q->where.rows;
