@@ -72,8 +72,8 @@ void kw_remembered_begin(kw_query *q)
 
 void kw_remembered_end(kw_query *q)
 {
-	if (q->remembered && !kw_row_table_end_run(&q->remembered->table, q->row.run))
-		forget(q);
+	if (q->remembered)
+		kw_row_table_end_run(&q->remembered->table, q->row.run);
 }
 
 /* Rows */

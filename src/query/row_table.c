@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A hash table with open addressing; rows lie in chunks and never move. */
+/* Rows lie in chunks and never move. */
 #include "query/row_table.h"
 
 #include <stdlib.h>
 
 #include "util/array.h"
 
-#define MOST_BYTES   (256u << 20) /* of rows in all */
-#define CHUNK	     64		  /* rows that are allocated together */
-#define FIRST_PLACES 1024
+#define MOST_BYTES (256u << 20) /* of rows in all */
+#define CHUNK	   64		/* rows that are allocated together */
 
 static struct kw_kept_row *row_at(const struct kw_row_table *t, size_t i)
 {
@@ -29,48 +28,8 @@ void kw_row_table_deinit(struct kw_row_table *t)
 	for (size_t i = 0; i < t->chunks.nr; i++)
 		free(t->chunks.item[i]);
 	free(t->chunks.item);
-	free(t->place);
+	kw_key_map_free(&t->by_task);
 	*t = (struct kw_row_table){ 0 };
-}
-
-static size_t place_of(const struct kw_row_table *t, uint64_t task)
-{
-	return (size_t)((task >> 6) * 0x9e3779b97f4a7c15ULL >> 32) & (t->places - 1);
-}
-
-struct kw_kept_row *kw_row_table_find(const struct kw_row_table *t, uint64_t task)
-{
-	if (!t->places)
-		return NULL;
-	for (size_t at = place_of(t, task); t->place[at]; at = (at + 1) & (t->places - 1))
-		if (t->place[at]->task == task)
-			return t->place[at];
-	return NULL;
-}
-
-static void put(struct kw_row_table *t, struct kw_kept_row *row)
-{
-	size_t at = place_of(t, row->task);
-
-	while (t->place[at])
-		at = (at + 1) & (t->places - 1);
-	t->place[at] = row;
-}
-
-/* Put all rows that there are into a table of another size. False without memory, and nothing is done. */
-static bool make_places(struct kw_row_table *t, size_t size)
-{
-	struct kw_kept_row **places = calloc(size, sizeof(*places));
-
-	if (!places)
-		return false;
-	free(t->place);
-	t->place = places;
-	t->places = size;
-	for (size_t i = 0; i < t->chunks.nr * CHUNK; i++)
-		if (row_at(t, i)->task)
-			put(t, row_at(t, i));
-	return true;
 }
 
 static void give_back(struct kw_row_table *t, struct kw_kept_row *row)
@@ -100,15 +59,12 @@ struct kw_kept_row *kw_row_table_add(struct kw_row_table *t, uint64_t task)
 {
 	struct kw_kept_row *row;
 
-	if (2 * (t->nr + 1) > t->places && !make_places(t, t->places ? 2 * t->places : FIRST_PLACES))
-		return NULL;
-	if (!t->unused && !add_chunk(t))
+	if (!kw_key_map_grow(&t->by_task) || (!t->unused && !add_chunk(t)))
 		return NULL;
 	row = t->unused;
 	t->unused = row->next;
 	*row = (struct kw_kept_row){ .task = task, .text = row->text, .text_size = row->text_size };
-	put(t, row);
-	t->nr++;
+	kw_key_map_put(&t->by_task, &row->task);
 	return row;
 }
 
@@ -118,20 +74,20 @@ void kw_row_table_see(struct kw_row_table *t, struct kw_kept_row *row, uint64_t 
 	row->run = run;
 }
 
-bool kw_row_table_end_run(struct kw_row_table *t, uint64_t run)
+void kw_row_table_end_run(struct kw_row_table *t, uint64_t run)
 {
-	bool are_many = t->nr - t->seen > t->nr / 4 + CHUNK;
+	bool are_many = t->by_task.nr - t->seen > t->by_task.nr / 4 + CHUNK;
 
 	t->seen = 0;
 	if (!are_many)
-		return true;
+		return;
+	kw_key_map_empty(&t->by_task);
 	for (size_t i = 0; i < t->chunks.nr * CHUNK; i++) {
 		struct kw_kept_row *row = row_at(t, i);
 
-		if (row->task && row->run != run) {
+		if (row->task && row->run == run)
+			kw_key_map_put(&t->by_task, &row->task);
+		else if (row->task)
 			give_back(t, row);
-			t->nr--;
-		}
 	}
-	return make_places(t, t->places);
 }

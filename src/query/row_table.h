@@ -6,10 +6,11 @@
 #include <kwalk/value.h>
 
 #include "access/plan.h"
+#include "util/key_map.h"
 
 /** A row; behind it its objects, words and values: as many as the table was begun with. */
 struct kw_kept_row {
-	uint64_t task;	  /* 0: it is free */
+	uint64_t task;	  /* its key; 0: it is free */
 	uint64_t run;	  /* that has seen it last */
 	uint64_t changes; /* runs in a row that found it another */
 	int32_t pid;
@@ -26,9 +27,8 @@ struct kw_row_table {
 		size_t nr, cap;
 	} chunks; /* of rows */
 	struct kw_kept_row *unused;
-	struct kw_kept_row **place; /* a power of two of them, at most half of which have a row */
-	size_t places;
-	size_t nr, seen; /* rows, and those of them that the run has seen */
+	struct kw_key_map by_task;
+	size_t seen; /* rows that the run has seen */
 };
 
 /** Begin a table of rows of so many objects, words and values. */
@@ -37,7 +37,10 @@ void kw_row_table_begin(struct kw_row_table *t, size_t objects, size_t words, si
 void kw_row_table_deinit(struct kw_row_table *t);
 
 /** Return the row of a task, or NULL. */
-struct kw_kept_row *kw_row_table_find(const struct kw_row_table *t, uint64_t task);
+static inline struct kw_kept_row *kw_row_table_find(const struct kw_row_table *t, uint64_t task)
+{
+	return kw_key_map_find(&t->by_task, task);
+}
 
 /** Add the row of a task that has none. NULL when memory runs out, or there are enough. */
 struct kw_kept_row *kw_row_table_add(struct kw_row_table *t, uint64_t task);
@@ -45,8 +48,8 @@ struct kw_kept_row *kw_row_table_add(struct kw_row_table *t, uint64_t task);
 /** Note that a run has seen a row. */
 void kw_row_table_see(struct kw_row_table *t, struct kw_kept_row *row, uint64_t run);
 
-/** End a run: give rows back that it has not seen, when there are many. False without memory: no row can be found. */
-bool kw_row_table_end_run(struct kw_row_table *t, uint64_t run);
+/** End a run: give rows back that it has not seen, when there are many. */
+void kw_row_table_end_run(struct kw_row_table *t, uint64_t run);
 
 static inline struct kw_plan_object *kw_row_objects(struct kw_kept_row *row)
 {

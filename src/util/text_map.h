@@ -7,8 +7,7 @@
 #ifndef UTIL_TEXT_MAP_H
 #define UTIL_TEXT_MAP_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "util/key_map.h"
 
 #define KW_TEXT_MAP_MAX 65536 /* texts in a map: it then takes no more */
 
@@ -19,8 +18,7 @@ struct kw_text {
 };
 
 struct kw_text_map {
-	struct kw_text **slot; /* open addressing; cap is 0 or a power of two above nr */
-	size_t nr, cap;
+	struct kw_key_map map; /* of struct kw_text */
 };
 
 /** Return the text of a key, or NULL. */
