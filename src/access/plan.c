@@ -10,7 +10,6 @@
 #include "util/array.h"
 #include "util/error.h"
 
-#define CACHE_LINE    64
 #define MIN_VIEWED    4
 #define VIEWED_LINES  512 /* of rows that are looked at together; twice and four times as many took as long */
 #define MAX_FLAT_TEXT 1024 /* bytes of strings in a row of a flat plan */

@@ -21,6 +21,7 @@
 
 #include "access/path.h"
 #include "memory/memory.h"
+#include "util/bytes.h"
 
 /* A node's span is at most this long; values farther apart get a node each. */
 #define KW_PLAN_MAX_SPAN 16384
@@ -65,6 +66,12 @@ struct kw_plan_look {
 	uint32_t node;
 	uint32_t first, nr; /* of its words in plan->word */
 	uint32_t offset;    /* of the first one in the node's span, in bytes */
+};
+
+/* A word that is mapped, and what it was when the row was made. */
+struct kw_plan_witness {
+	const uint8_t *at;
+	uint64_t was;
 };
 
 /* A node's object in one row. */
@@ -226,6 +233,38 @@ bool kw_plan_has_words(const struct kw_plan *plan, const struct kw_plan_object *
  */
 void kw_plan_copy_words(const struct kw_plan *plan, struct kw_plan_object *objects, uint64_t *ret_words);
 
+/**
+ * Write down where the words of a row lie whose objects are mapped, for kw_plan_is_as_it_was(): first one of each cache line.
+ *
+ * @param words  as kw_plan_copy_words() has given them
+ * @param ret  plan->nr_words places
+ * @param ret_lines  set to how many cache lines they lie in
+ * @return how many there are: objects that there are none of have none
+ */
+uint32_t kw_plan_call_witnesses(const struct kw_plan *plan, const struct kw_plan_object *objects,
+				const uint64_t *words, struct kw_plan_witness *ret, uint32_t *ret_lines);
+
+/** Begin to fetch the words that kw_plan_is_as_it_was() will look at; nr is that of their cache lines. */
+static inline void kw_plan_prefetch(const struct kw_plan_witness *witness, uint32_t nr)
+{
+	for (const struct kw_plan_witness *end = witness + nr; witness < end; witness++)
+		__builtin_prefetch(witness->at);
+}
+
+/** Tell whether so many words are what they were. */
+static inline bool kw_plan_is_as_it_was(const struct kw_plan_witness *w, uint32_t nr)
+{
+	const struct kw_plan_witness *end = w + nr;
+	uint64_t changed = 0;
+
+	for (; end - w >= 4; w += 4)
+		changed |= (kw_load_u64(w[0].at) ^ w[0].was) | (kw_load_u64(w[1].at) ^ w[1].was) |
+			   (kw_load_u64(w[2].at) ^ w[2].was) | (kw_load_u64(w[3].at) ^ w[3].was);
+	for (; w < end; w++)
+		changed |= kw_load_u64(w->at) ^ w->was;
+	return !changed;
+}
+
 /** Tell whether some of a row's objects, none of them its own, are still the ones that are pointed to. */
 bool kw_plan_points_to(const struct kw_plan *plan, const struct kw_plan_object *objects, const uint32_t *node,
 		       size_t nr);
@@ -233,9 +272,6 @@ bool kw_plan_points_to(const struct kw_plan *plan, const struct kw_plan_object *
 /** Make some of the loads, from the objects of a row each of which is there or has a reason not to be. */
 void kw_plan_load_some(kw_ctx *ctx, const struct kw_plan_object *objects,
 		       const struct kw_plan_load *const *load, size_t nr, struct kw_value *values);
-
-/** Begin to fetch what will be looked at of the objects of a row that is remembered, where they are mapped. */
-void kw_plan_prefetch(const struct kw_plan *plan, const struct kw_plan_object *objects);
 
 /** Print the plan for people. `root` names the row's object. */
 void kw_plan_explain(const struct kw_plan *plan, const char *root, FILE *out);

@@ -8,6 +8,8 @@
 #include "access/plan.h"
 #include "util/bytes.h"
 
+#define CACHE_LINE 64
+
 /* What is done for a load: its kind and size in one, so that one jump decides. */
 enum op {
 	OP_U64,

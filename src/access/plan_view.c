@@ -18,19 +18,6 @@ static inline void prefetch_lines(const struct kw_plan *plan, const struct kw_pl
 		__builtin_prefetch(data + *line);
 }
 
-void kw_plan_prefetch(const struct kw_plan *plan, const struct kw_plan_object *objects)
-{
-	const struct kw_plan_look *look = plan->look, *end = look + plan->nr_many;
-
-	for (; look < end; look++)
-		if (objects[look->node].data)
-			prefetch_lines(plan, &plan->nodes.item[look->node], first_line(plan, look->node),
-				       objects[look->node].data);
-	for (end = plan->look + plan->nodes.nr; look < end; look++)
-		if (objects[look->node].data)
-			__builtin_prefetch(objects[look->node].data + look->offset);
-}
-
 void kw_plan_view(kw_ctx *ctx, const struct kw_plan *plan, const uint64_t *addrs, size_t nr)
 {
 	const struct kw_plan_node *root = &plan->nodes.item[0];

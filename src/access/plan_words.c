@@ -147,6 +147,37 @@ void kw_plan_copy_words(const struct kw_plan *plan, struct kw_plan_object *objec
 	}
 }
 
+/* The words of all objects, those that begin a cache line in their object or the others. */
+static uint32_t add_witnesses(const struct kw_plan *plan, const struct kw_plan_object *objects,
+			      const uint64_t *words, bool begin, struct kw_plan_witness *ret)
+{
+	uint32_t nr = 0;
+
+	for (const struct kw_plan_look *look = plan->look; look < plan->look + plan->nodes.nr; look++) {
+		const uint8_t *data = objects[look->node].data;
+		uintptr_t line = UINTPTR_MAX;
+
+		for (uint32_t i = look->first; data && i < look->first + look->nr; i++) {
+			const uint8_t *at = data + (size_t)WORD * plan->word[i];
+			bool begins = (uintptr_t)at / CACHE_LINE != line;
+
+			line = (uintptr_t)at / CACHE_LINE;
+			if (begins == begin)
+				ret[nr++] = (struct kw_plan_witness){ .at = at, .was = words[i] };
+		}
+	}
+	return nr;
+}
+
+uint32_t kw_plan_call_witnesses(const struct kw_plan *plan, const struct kw_plan_object *objects,
+				const uint64_t *words, struct kw_plan_witness *ret, uint32_t *ret_lines)
+{
+	uint32_t lines = add_witnesses(plan, objects, words, true, ret);
+
+	*ret_lines = lines;
+	return lines + add_witnesses(plan, objects, words, false, ret + lines);
+}
+
 bool kw_plan_points_to(const struct kw_plan *plan, const struct kw_plan_object *objects, const uint32_t *node,
 		       size_t nr)
 {

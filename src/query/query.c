@@ -475,7 +475,7 @@ void kw_query_free(kw_query *q)
 {
 	if (!q)
 		return;
-	kw_flat_forget(&q->flat);
+	kw_leaves_forget(&q->leaves);
 	kw_stage_deinit(&q->select);
 	kw_stage_deinit(&q->where);
 	kw_stage_deinit(&q->keys);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A query as bound, and the run under way. query.c binds, run.c walks tasks and hands out rows, batch.c looks at many of
- * them together, flat.c remembers where they are, rows.c walks the other sources, order.c sorts rows and puts children
+ * them together, leaves.c remembers where they are, rows.c walks the other sources, order.c sorts rows and puts children
  * after their parents.
  */
 #ifndef QUERY_QUERY_H
@@ -12,7 +12,7 @@
 #include "kernel/pid_ns_view.h"
 #include "kernel/task_walk.h"
 #include "query/batch.h"
-#include "query/flat.h"
+#include "query/leaves.h"
 #include "query/remembered.h"
 #include "query/stage.h"
 
@@ -109,7 +109,8 @@ struct kw_query {
 	struct batch batch;
 	struct kw_remembered *remembered; /* rows of the runs before, or NULL */
 	bool anew;			  /* there shall be none */
-	struct flat_memory flat;
+	struct kw_leaves leaves; /* of the PID table: what was found through them in the runs before */
+	bool is_flat_begun;	 /* of the run: what is the same in all flat rows stands in slots.values */
 	int32_t leader_pid;
 	struct {
 		struct kw_task_ref *item;

@@ -17,6 +17,7 @@ struct kw_remembered {
 	struct kw_parts parts;
 	struct kw_row_table table;
 	struct kw_plan_object *image; /* of the row that is being made */
+	uint64_t *words;	      /* of it, where rows are mapped; else NULL */
 };
 
 void kw_remembered_free(struct kw_remembered *r)
@@ -26,6 +27,7 @@ void kw_remembered_free(struct kw_remembered *r)
 	kw_parts_deinit(&r->parts);
 	kw_row_table_deinit(&r->table);
 	free(r->image);
+	free(r->words);
 	free(r);
 }
 
@@ -48,14 +50,18 @@ static struct kw_remembered *make(kw_query *q)
 {
 	const struct kw_plan *plan = &q->show.plan;
 	struct kw_remembered *r = calloc(1, sizeof(*r));
+	bool are_mapped = !kw_memory_is_copied(q->ctx->target->memory), done;
 
-	if (r)
+	done = r && kw_parts_make(q, &r->parts);
+	if (done) {
 		r->image = calloc(plan->nodes.nr, sizeof(*r->image));
-	if (!r || !r->image || !kw_parts_make(q, &r->parts)) {
+		r->words = are_mapped ? calloc(plan->nr_words + 1, sizeof(*r->words)) : NULL;
+	}
+	if (!done || !r->image || (are_mapped && !r->words)) {
 		kw_remembered_free(r);
 		return NULL;
 	}
-	kw_row_table_begin(&r->table, plan->nodes.nr, plan->nr_words, q->columns.nr);
+	kw_row_table_begin(&r->table, plan->nodes.nr, q->columns.nr, plan->nr_words, are_mapped);
 	return r;
 }
 
@@ -76,8 +82,6 @@ void kw_remembered_end(kw_query *q)
 		kw_row_table_end_run(&q->remembered->table, q->row.run);
 }
 
-/* Rows */
-
 /*
  * Objects of which nothing is known are nothing to compare with. Where they are mapped they have to stay there: what was
  * copied for this run alone does not, nor what a page table has led to.
@@ -92,13 +96,6 @@ static bool can_be_kept(kw_query *q, const struct kw_plan_object *objects, bool 
 		     objects->data != kw_view_lasting(q->ctx, objects->address + n->lo, n->hi - n->lo)))
 			return false;
 	return true;
-}
-
-static bool is_same(const struct kw_remembered *r, const kw_query *q, const struct kw_task_ref *ref,
-		    struct kw_kept_row *row, const struct kw_plan_object *now)
-{
-	return row && row->is_good && row->pid == ref->pid &&
-	       kw_plan_has_words(&q->show.plan, now, kw_row_words(&r->table, row));
 }
 
 static void run_moving(struct kw_remembered *r, kw_query *q, const struct kw_plan_object *objects)
@@ -163,6 +160,17 @@ static void hand_out(kw_query *q, const struct kw_task_ref *ref, const struct kw
 	kw_query_hand_out(q, values, &id);
 }
 
+/* Copy the words of the row's objects, and note where they lie. The objects are of the copies then. */
+static void keep_words(struct kw_remembered *r, const struct kw_plan *plan, struct kw_kept_row *row)
+{
+	uint64_t *words = r->words ? r->words : kw_row_words(&r->table, row);
+
+	kw_plan_copy_words(plan, r->image, words);
+	if (r->words)
+		row->witnesses = kw_plan_call_witnesses(plan, kw_row_objects(row), words,
+							kw_row_witnesses(&r->table, row), &row->lines);
+}
+
 /* Fill a row with what its task's objects are now; the values are made of the words that are kept, and of nothing else. */
 static void make_row(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *ref,
 		     const struct kw_plan_object *now, struct kw_kept_row *row)
@@ -172,7 +180,7 @@ static void make_row(struct kw_remembered *r, kw_query *q, const struct kw_task_
 
 	memcpy(kw_row_objects(row), now, plan->nodes.nr * sizeof(*now));
 	memcpy(r->image, now, plan->nodes.nr * sizeof(*now));
-	kw_plan_copy_words(plan, r->image, kw_row_words(&r->table, row));
+	keep_words(r, plan, row);
 	kw_query_begin_row(q, ref);
 	kw_plan_load_some(q->ctx, r->image, r->parts.still_loads.item, r->parts.still_loads.nr,
 			  q->slots.values);
@@ -189,8 +197,10 @@ static void make_row(struct kw_remembered *r, kw_query *q, const struct kw_task_
  * @param now  its objects, which are those of q->show.plan.row
  */
 static bool show_new(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *ref,
-		     const struct kw_plan_object *now, struct kw_kept_row *row, bool is_mapped)
+		     const struct kw_plan_object *now, struct kw_kept_row *row)
 {
+	bool is_mapped = r->words;
+
 	if (!can_be_kept(q, now, is_mapped))
 		return false;
 	make_row(r, q, ref, now, row);
@@ -205,30 +215,27 @@ static bool show_new(struct kw_remembered *r, kw_query *q, const struct kw_task_
 	return false;
 }
 
-/* Show a row whose words are as they were. False, and nothing has been shown, when the rest of it is not as usual. */
-static bool show_same(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *ref,
-		      struct kw_kept_row *row, const struct kw_plan_object *now, bool is_mapped)
+/* Compute what moves of a row whose words are as they were. False when any of it is not as usual. */
+static bool refresh(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *ref,
+		    struct kw_kept_row *row, const struct kw_plan_object *now)
 {
 	struct kw_value *values = kw_row_values(&r->table, row);
 
-	if (r->parts.columns) {
-		kw_query_begin_row(q, ref);
-		run_moving(r, q, now);
-	}
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (is_mapped && (kw_faults_now(q->ctx) ||
-			  (q->kernel->is_live && !kw_task_is_still_listed(q->ctx, q->kernel, ref)) ||
-			  !kw_plan_points_to(&q->show.plan, now, r->parts.node.item, r->parts.node.nr)))
-		return false;
+	kw_query_begin_row(q, ref);
+	run_moving(r, q, now);
 	for (size_t i = 0; i < r->parts.columns; i++) {
 		values[r->parts.column[i]] = q->slots.values[r->parts.column[i]];
 		if (kw_damage_among(&values[r->parts.column[i]], 1))
 			return false;
 	}
+	return true;
+}
+
+static void note_same(struct kw_remembered *r, kw_query *q, struct kw_kept_row *row)
+{
+	kw_row_table_see(&r->table, row, q->row.run);
 	row->changes = 0;
 	q->counts.same++;
-	hand_out(q, ref, values);
-	return true;
 }
 
 /* What goes on changing is remembered only now and then. */
@@ -237,9 +244,9 @@ static bool is_worth_it(const kw_query *q, const struct kw_kept_row *row)
 	return row->changes < OFTEN || (q->row.run + (row->task >> 6)) % OFTEN == 0;
 }
 
-/* A row that is another, or is not known yet. */
-static void show_other(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *ref,
-		       struct kw_kept_row *row, size_t fetched, bool is_mapped)
+/* A row that is another, or is not known yet. Returns what is kept of it, or NULL. */
+static struct kw_kept_row *show_other(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *ref,
+				      struct kw_kept_row *row, size_t fetched)
 {
 	struct kw_plan *plan = &q->show.plan;
 
@@ -250,59 +257,114 @@ static void show_other(struct kw_remembered *r, kw_query *q, const struct kw_tas
 		row->is_good = false;
 		row->changes++;
 		plan->row = plan->objects + fetched * plan->nodes.nr;
-		if (is_worth_it(q, row) && show_new(r, q, ref, plan->row, row, is_mapped))
-			return;
+		if (is_worth_it(q, row) && show_new(r, q, ref, plan->row, row))
+			return row;
 	}
 	kw_query_take_process(q, ref);
+	return row;
 }
 
-static void show_one(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *ref,
-		     struct kw_kept_row *row, const struct kw_plan_object *now, bool is_mapped)
+/* Rows that are mapped */
+
+/* Whether what has been taken of a row was its task's own. */
+static bool was_its_own(const struct kw_remembered *r, const kw_query *q, const struct kw_known_row *known,
+			const struct kw_plan_object *objects)
 {
-	kw_row_table_see(&r->table, row, q->row.run);
-	if (!show_same(r, q, ref, row, now, is_mapped))
-		kw_query_take_process(q, ref);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return !kw_faults_now(q->ctx) && (!q->kernel->is_live || kw_known_is_listed(known)) &&
+	       (!r->parts.node.nr ||
+		kw_plan_points_to(&q->show.plan, objects, r->parts.node.item, r->parts.node.nr));
+}
+
+/* Show a row whose words are as they were. */
+static void view_same(struct kw_remembered *r, kw_query *q, const struct kw_known_row *known,
+		      struct kw_kept_row *row)
+{
+	struct kw_task_ref ref = kw_known_ref(known);
+
+	if ((!r->parts.columns || refresh(r, q, &ref, row, kw_row_objects(row))) &&
+	    was_its_own(r, q, known, kw_row_objects(row))) {
+		note_same(r, q, row);
+		q->show.rows++;
+		kw_query_hand_out(q, kw_row_values(&r->table, row), &known->id);
+		return;
+	}
+	kw_query_take_process(q, &ref);
+}
+
+/* Find the objects of rows that are not as they were, many at a time. */
+static void view_others(kw_query *q, const struct kw_known_row *known, const bool *same, unsigned int nr)
+{
+	struct kw_task_ref others[KW_PLAN_ROWS];
+	size_t nr_others = 0;
+
+	for (unsigned int i = 0; i < nr; i++)
+		if (!same[i])
+			others[nr_others++] = kw_known_ref(&known[i]);
+	if (nr_others)
+		kw_batch_view(q, &q->show, others, nr_others);
+}
+
+static bool is_good(const struct kw_kept_row *kept, const struct kw_known_row *known)
+{
+	return kept && kept->task == known->id.address && kept->is_good && kept->pid == known->id.pid;
+}
+
+/* What is kept of a row may have been given back meanwhile. */
+static struct kw_kept_row *find_kept(const struct kw_remembered *r, struct kw_kept_row *kept,
+				     const struct kw_known_row *known)
+{
+	return kept && kept->task == known->id.address ? kept
+						       : kw_row_table_find(&r->table, known->id.address);
 }
 
 /* So many as the processor's cache has room for. */
-static void view_some(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *refs, unsigned int nr,
-		      struct kw_kept_row *const *rows)
+static void view_some(struct kw_remembered *r, kw_query *q, const struct kw_known_row *known,
+		      struct kw_kept_row **kept, unsigned int nr)
 {
-	struct kw_task_ref others[KW_PLAN_ROWS];
 	bool same[KW_PLAN_ROWS];
-	size_t nr_others = 0, other = 0;
+	unsigned int other = 0, nr_same = 0;
 
 	for (unsigned int i = 0; i < nr; i++)
-		if (rows[i] && rows[i]->is_good)
-			kw_plan_prefetch(&q->show.plan, kw_row_objects(rows[i]));
+		if (is_good(kept[i], &known[i]))
+			kw_plan_prefetch(kw_row_witnesses(&r->table, kept[i]), kept[i]->lines);
 	for (unsigned int i = 0; i < nr; i++) {
-		same[i] = rows[i] && is_same(r, q, &refs[i], rows[i], kw_row_objects(rows[i]));
-		if (!same[i])
-			others[nr_others++] = refs[i];
+		same[i] = is_good(kept[i], &known[i]) &&
+			  kw_plan_is_as_it_was(kw_row_witnesses(&r->table, kept[i]), kept[i]->witnesses);
+		nr_same += same[i];
 	}
-	if (nr_others)
-		kw_batch_view(q, &q->show, others, nr_others);
+	if (nr_same != nr)
+		view_others(q, known, same, nr);
 	for (unsigned int i = 0; i < nr && !q->stop; i++)
-		if (same[i])
-			show_one(r, q, &refs[i], rows[i], kw_row_objects(rows[i]), true);
-		else
-			show_other(r, q, &refs[i], rows[i], other++, true);
+		if (same[i]) {
+			view_same(r, q, &known[i], kept[i]);
+		} else {
+			struct kw_task_ref ref = kw_known_ref(&known[i]);
+
+			kept[i] = show_other(r, q, &ref, find_kept(r, kept[i], &known[i]), other++);
+		}
 	q->batch.stage = NULL;
 }
 
-void kw_remembered_view(kw_query *q, const struct kw_task_ref *refs, unsigned int nr)
+bool kw_remembered_show(kw_query *q, const struct kw_known_leaf *leaf)
 {
 	struct kw_remembered *r = q->remembered;
 	unsigned int most = (unsigned int)q->show.plan.view_rows;
-	struct kw_kept_row *rows[KW_TASK_BATCH];
 
-	for (unsigned int i = 0; i < nr; i++) {
-		rows[i] = kw_row_table_find(&r->table, refs[i].task);
-		if (rows[i])
-			__builtin_prefetch(rows[i]);
-	}
-	for (unsigned int i = 0; i < nr && !q->stop; i += most)
-		view_some(r, q, refs + i, nr - i < most ? nr - i : most, rows + i);
+	for (unsigned int i = 0; i < leaf->nr; i++)
+		__builtin_prefetch(leaf->kept[i]);
+	for (unsigned int i = 0; i < leaf->nr && !q->stop; i += most)
+		view_some(r, q, leaf->rows + i, leaf->kept + i, leaf->nr - i < most ? leaf->nr - i : most);
+	return true;
+}
+
+/* Rows that are copied */
+
+static bool has_words(const struct kw_remembered *r, const kw_query *q, const struct kw_task_ref *ref,
+		      struct kw_kept_row *row, const struct kw_plan_object *now)
+{
+	return row && row->is_good && row->pid == ref->pid &&
+	       kw_plan_has_words(&q->show.plan, now, kw_row_words(&r->table, row));
 }
 
 /* Copy the objects of rows that are known, and tell which are as they were. False when memory runs out. */
@@ -331,9 +393,20 @@ static bool copy_known(struct kw_remembered *r, kw_query *q, const struct kw_tas
 
 		ret_same[i] =
 			(!q->kernel->is_live || is_listed[k]) &&
-			is_same(r, q, &refs[i], rows[i], q->show.plan.objects + i * q->show.plan.nodes.nr);
+			has_words(r, q, &refs[i], rows[i], q->show.plan.objects + i * q->show.plan.nodes.nr);
 	}
 	return true;
+}
+
+static void copy_same(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *ref,
+		      struct kw_kept_row *row, const struct kw_plan_object *now)
+{
+	if (r->parts.columns && !refresh(r, q, ref, row, now)) {
+		kw_query_take_process(q, ref);
+		return;
+	}
+	note_same(r, q, row);
+	hand_out(q, ref, kw_row_values(&r->table, row));
 }
 
 void kw_remembered_copy(kw_query *q, const struct kw_task_ref *refs, unsigned int nr)
@@ -356,10 +429,9 @@ void kw_remembered_copy(kw_query *q, const struct kw_task_ref *refs, unsigned in
 	kw_batch_fetch(q, &q->show, nr, others, nr_others);
 	for (unsigned int i = 0; i < nr && !q->stop; i++)
 		if (same[i])
-			show_one(r, q, &refs[i], rows[i], q->show.plan.objects + i * q->show.plan.nodes.nr,
-				 false);
+			copy_same(r, q, &refs[i], rows[i], q->show.plan.objects + i * q->show.plan.nodes.nr);
 		else if (q->batch.is_good[i])
-			show_other(r, q, &refs[i], rows[i], i, false);
+			show_other(r, q, &refs[i], rows[i], i);
 		else
 			kw_query_take_process(q, &refs[i]);
 	q->batch.stage = NULL;

@@ -11,9 +11,8 @@
 #ifndef QUERY_REMEMBERED_H
 #define QUERY_REMEMBERED_H
 
-#include "kernel/task_walk.h"
+#include "query/leaves.h"
 
-struct kw_query; /* query/query.h */
 struct kw_remembered;
 
 /** Begin a run: from the second one on rows are remembered, if the query can profit. */
@@ -24,8 +23,8 @@ void kw_remembered_end(struct kw_query *q);
 
 void kw_remembered_free(struct kw_remembered *r);
 
-/** Show rows whose tasks are mapped: as kw_query_take_process() of each. */
-void kw_remembered_view(struct kw_query *q, const struct kw_task_ref *refs, unsigned int nr);
+/** Show the rows of a leaf, whose tasks are mapped: a kw_leaf_fn. */
+bool kw_remembered_show(struct kw_query *q, const struct kw_known_leaf *leaf);
 
 /** Show rows whose tasks have to be copied: as kw_query_take_process() of each. */
 void kw_remembered_copy(struct kw_query *q, const struct kw_task_ref *refs, unsigned int nr);

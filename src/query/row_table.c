@@ -14,11 +14,13 @@ static struct kw_kept_row *row_at(const struct kw_row_table *t, size_t i)
 	return (void *)((char *)t->chunks.item[i / CHUNK] + i % CHUNK * t->row_size);
 }
 
-void kw_row_table_begin(struct kw_row_table *t, size_t objects, size_t words, size_t values)
+void kw_row_table_begin(struct kw_row_table *t, size_t objects, size_t values, size_t words, bool are_mapped)
 {
-	t->words_at = sizeof(struct kw_kept_row) + objects * sizeof(struct kw_plan_object);
-	t->values_at = t->words_at + words * sizeof(uint64_t);
-	t->row_size = (t->values_at + values * sizeof(struct kw_value) + 63) & ~(size_t)63;
+	size_t word = are_mapped ? sizeof(struct kw_plan_witness) : sizeof(uint64_t);
+
+	t->values_at = sizeof(struct kw_kept_row) + objects * sizeof(struct kw_plan_object);
+	t->words_at = t->values_at + values * sizeof(struct kw_value);
+	t->row_size = (t->words_at + words * word + 63) & ~(size_t)63;
 }
 
 void kw_row_table_deinit(struct kw_row_table *t)

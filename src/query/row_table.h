@@ -8,20 +8,24 @@
 #include "access/plan.h"
 #include "util/key_map.h"
 
-/** A row; behind it its objects, words and values: as many as the table was begun with. */
+/**
+ * A row; behind it its objects, values and words: as many as the table was begun with. Of words that are mapped it keeps where
+ * they are, of others what is copied.
+ */
 struct kw_kept_row {
 	uint64_t task;	  /* its key; 0: it is free */
 	uint64_t run;	  /* that has seen it last */
 	uint64_t changes; /* runs in a row that found it another */
 	int32_t pid;
-	bool is_good;		  /* else it has to be made anew */
-	char *text;		  /* of the values */
-	size_t text_size;	  /* that there is room for */
-	struct kw_kept_row *next; /* when it is free */
+	bool is_good;		   /* else it has to be made anew */
+	uint32_t witnesses, lines; /* of its words: how many are mapped, in how many cache lines */
+	char *text;		   /* of the values */
+	size_t text_size;	   /* that there is room for */
+	struct kw_kept_row *next;  /* when it is free */
 };
 
 struct kw_row_table {
-	size_t words_at, values_at, row_size; /* in a row, and its size */
+	size_t values_at, words_at, row_size; /* in a row, and its size */
 	struct {
 		struct kw_kept_row **item;
 		size_t nr, cap;
@@ -31,8 +35,8 @@ struct kw_row_table {
 	size_t seen; /* rows that the run has seen */
 };
 
-/** Begin a table of rows of so many objects, words and values. */
-void kw_row_table_begin(struct kw_row_table *t, size_t objects, size_t words, size_t values);
+/** Begin a table of rows of so many objects, values, and words, which are mapped or not. */
+void kw_row_table_begin(struct kw_row_table *t, size_t objects, size_t values, size_t words, bool are_mapped);
 
 void kw_row_table_deinit(struct kw_row_table *t);
 
@@ -56,6 +60,13 @@ static inline struct kw_plan_object *kw_row_objects(struct kw_kept_row *row)
 	return (void *)(row + 1);
 }
 
+/** Of a table of mapped words. */
+static inline struct kw_plan_witness *kw_row_witnesses(const struct kw_row_table *t, struct kw_kept_row *row)
+{
+	return (void *)((char *)row + t->words_at);
+}
+
+/** Of the others. */
 static inline uint64_t *kw_row_words(const struct kw_row_table *t, struct kw_kept_row *row)
 {
 	return (void *)((char *)row + t->words_at);

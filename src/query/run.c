@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "memory/view.h"
+#include "query/flat.h"
 #include "query/program.h"
 #include "util/array.h"
 #include "util/error.h"
@@ -411,10 +412,6 @@ static void look_at_batch(kw_query *q, const struct kw_task_ref *refs, unsigned 
 {
 	uint64_t tasks[KW_TASK_BATCH];
 
-	if (q->remembered) {
-		kw_remembered_view(q, refs, nr);
-		return;
-	}
 	for (unsigned int i = 0; i < nr; i++)
 		tasks[i] = refs[i].task;
 	kw_plan_view(q->ctx, &first_stage(q)->plan, tasks, nr);
@@ -424,8 +421,14 @@ static void look_at_batch(kw_query *q, const struct kw_task_ref *refs, unsigned 
 /* Get the next processes that are to be taken. */
 static bool next_batch(kw_query *q, struct kw_pid_walk *walk, struct kw_task_ref *refs, unsigned int *ret_nr)
 {
-	if (q->is_flat && !q->pid_ns.address && !kw_memory_is_copied(q->ctx->target->memory))
-		return kw_flat_next(q, walk, refs, ret_nr);
+	bool is_mapped = !kw_memory_is_copied(q->ctx->target->memory);
+
+	/* What is taken one by one takes the place of values that have been begun. */
+	q->is_flat_begun = false;
+	if (is_mapped && q->is_flat && !q->pid_ns.address)
+		return kw_leaves_next(q, walk, kw_flat_show, refs, ret_nr);
+	if (is_mapped && q->remembered)
+		return kw_leaves_next(q, walk, kw_remembered_show, refs, ret_nr);
 	return kw_pid_walk_next(q->ctx, q->kernel, walk, refs, ret_nr);
 }
 
@@ -440,7 +443,7 @@ static kw_status walk_all(kw_query *q)
 	if (status)
 		return kw_fail(q->ctx, KW_UNREADABLE, "%s: %s", kw_memory_name(q->ctx->target->memory),
 			       kw_error(q->ctx));
-	kw_flat_begin(&q->flat);
+	kw_leaves_begin(&q->leaves);
 	kw_remembered_begin(q);
 	while (!q->stop && next_batch(q, &walk, refs, &nr)) {
 		if (q->pid_ns.address)
@@ -452,7 +455,7 @@ static kw_status walk_all(kw_query *q)
 	}
 	kw_remembered_end(q);
 	if (q->anew)
-		kw_flat_forget(&q->flat);
+		kw_leaves_forget(&q->leaves);
 	if (walk.damaged)
 		kw_query_damage(q, walk.damage);
 	if (walk.xa.damaged)

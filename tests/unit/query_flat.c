@@ -96,7 +96,7 @@ Test(query_flat, a_dump_has_the_same_rows_in_each_run)
 {
 	have_query(SOME_TASKS, KERNEL_RAM);
 	expect(KW_OK, ALL);
-	cr_expect_eq(query->flat.nr, 3, "%zu leaves are remembered", query->flat.nr);
+	cr_expect_eq(query->leaves.nr, 3, "%zu leaves are remembered", query->leaves.nr);
 }
 
 Test(query_flat, processes_that_end_and_begin)

@@ -37,7 +37,7 @@ Test(query_row_table, rows_that_are_not_seen)
 	struct kw_row_table t = { 0 };
 	size_t chunks;
 
-	kw_row_table_begin(&t, 3, 5, 7);
+	kw_row_table_begin(&t, 3, 5, 7, true);
 	cr_expect_null(kw_row_table_find(&t, task(0)));
 	see_some(&t, 1, 1);
 	expect_every(&t, 1);
@@ -54,7 +54,7 @@ Test(query_row_table, a_few_stay)
 {
 	struct kw_row_table t = { 0 };
 
-	kw_row_table_begin(&t, 1, 1, 1);
+	kw_row_table_begin(&t, 1, 1, 1, false);
 	see_some(&t, 100, 1);
 	see_some(&t, 500, 2);
 	expect_every(&t, 100);
