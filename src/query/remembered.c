@@ -152,12 +152,9 @@ static bool keep_values(struct kw_remembered *r, const kw_query *q, struct kw_ke
 	return true;
 }
 
-static void hand_out(kw_query *q, const struct kw_task_ref *ref, const struct kw_value *values)
+static struct kw_row_identity identity(const struct kw_task_ref *ref)
 {
-	struct kw_row_identity id = { .pid = ref->pid, .tid = ref->pid, .address = ref->task };
-
-	q->show.rows++;
-	kw_query_hand_out(q, values, &id);
+	return (struct kw_row_identity){ .pid = ref->pid, .tid = ref->pid, .address = ref->task };
 }
 
 /* Copy the words of the row's objects, and note where they lie. The objects are of the copies then. */
@@ -199,6 +196,7 @@ static void make_row(struct kw_remembered *r, kw_query *q, const struct kw_task_
 static bool show_new(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *ref,
 		     const struct kw_plan_object *now, struct kw_kept_row *row)
 {
+	struct kw_row_identity id = identity(ref);
 	bool is_mapped = r->words;
 
 	if (!can_be_kept(q, now, is_mapped))
@@ -208,7 +206,8 @@ static bool show_new(struct kw_remembered *r, kw_query *q, const struct kw_task_
 	    !kw_damage_among(q->slots.values, q->columns.nr) &&
 	    (!is_mapped || kw_batch_was_its_own(q, &q->show, ref))) {
 		row->is_good = row->is_good && keep_values(r, q, row);
-		hand_out(q, ref, q->slots.values);
+		q->show.rows++;
+		kw_query_hand_out(q, q->slots.values, &id);
 		return true;
 	}
 	row->is_good = false;
@@ -231,11 +230,12 @@ static bool refresh(struct kw_remembered *r, kw_query *q, const struct kw_task_r
 	return true;
 }
 
-static void note_same(struct kw_remembered *r, kw_query *q, struct kw_kept_row *row)
+static inline void note_same(struct kw_remembered *r, kw_query *q, struct kw_kept_row *row)
 {
 	kw_row_table_see(&r->table, row, q->row.run);
 	row->changes = 0;
 	q->counts.same++;
+	q->show.rows++;
 }
 
 /* What goes on changing is remembered only now and then. */
@@ -266,46 +266,14 @@ static struct kw_kept_row *show_other(struct kw_remembered *r, kw_query *q, cons
 
 /* Rows that are mapped */
 
-/* Whether what has been taken of a row was its task's own. */
-static bool was_its_own(const struct kw_remembered *r, const kw_query *q, const struct kw_known_row *known,
-			const struct kw_plan_object *objects)
-{
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return !kw_faults_now(q->ctx) && (!q->kernel->is_live || kw_known_is_listed(known)) &&
-	       (!r->parts.node.nr ||
-		kw_plan_points_to(&q->show.plan, objects, r->parts.node.item, r->parts.node.nr));
-}
-
-/* Show a row whose words are as they were. */
-static void view_same(struct kw_remembered *r, kw_query *q, const struct kw_known_row *known,
-		      struct kw_kept_row *row)
+static void take(kw_query *q, const struct kw_known_row *known)
 {
 	struct kw_task_ref ref = kw_known_ref(known);
 
-	if ((!r->parts.columns || refresh(r, q, &ref, row, kw_row_objects(row))) &&
-	    was_its_own(r, q, known, kw_row_objects(row))) {
-		note_same(r, q, row);
-		q->show.rows++;
-		kw_query_hand_out(q, kw_row_values(&r->table, row), &known->id);
-		return;
-	}
 	kw_query_take_process(q, &ref);
 }
 
-/* Find the objects of rows that are not as they were, many at a time. */
-static void view_others(kw_query *q, const struct kw_known_row *known, const bool *same, unsigned int nr)
-{
-	struct kw_task_ref others[KW_PLAN_ROWS];
-	size_t nr_others = 0;
-
-	for (unsigned int i = 0; i < nr; i++)
-		if (!same[i])
-			others[nr_others++] = kw_known_ref(&known[i]);
-	if (nr_others)
-		kw_batch_view(q, &q->show, others, nr_others);
-}
-
-static bool is_good(const struct kw_kept_row *kept, const struct kw_known_row *known)
+static inline bool is_good(const struct kw_kept_row *kept, const struct kw_known_row *known)
 {
 	return kept && kept->task == known->id.address && kept->is_good && kept->pid == known->id.pid;
 }
@@ -318,32 +286,113 @@ static struct kw_kept_row *find_kept(const struct kw_remembered *r, struct kw_ke
 						       : kw_row_table_find(&r->table, known->id.address);
 }
 
+/*
+ * Whether the words of a row are what they were, and were its task's own. All of them are looked at before the struct pid is
+ * asked: when it still names the task, they were the task's.
+ */
+static inline bool is_same(const struct kw_remembered *r, const struct kw_known_row *known,
+			   struct kw_kept_row *row, bool is_live)
+{
+	if (!kw_plan_is_as_it_was(kw_row_witnesses(&r->table, row), row->witnesses))
+		return false;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return !is_live || kw_known_is_listed(known);
+}
+
+/* Tell which rows, KW_PLAN_ROWS at most, are as they were; returns how many. */
+static unsigned int compare(const struct kw_remembered *r, const kw_query *q,
+			    const struct kw_known_row *known, struct kw_kept_row *const *kept,
+			    unsigned int nr, bool *ret_same)
+{
+	bool is_live = q->kernel->is_live;
+	unsigned int nr_same = 0;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		ret_same[i] = is_good(kept[i], &known[i]);
+		if (ret_same[i])
+			kw_plan_prefetch(kw_row_witnesses(&r->table, kept[i]), kept[i]->lines);
+	}
+	for (unsigned int i = 0; i < nr; i++) {
+		ret_same[i] = ret_same[i] && is_same(r, &known[i], kept[i], is_live);
+		nr_same += ret_same[i];
+	}
+	return nr_same;
+}
+
+/* Show rows that are as they were, and of which nothing is computed. */
+static void show_still(struct kw_remembered *r, kw_query *q, const struct kw_known_row *known,
+		       struct kw_kept_row *const *kept, unsigned int nr)
+{
+	const struct kw_known_row *end = known + nr;
+
+	for (; known < end && !q->stop; known++, kept++) {
+		note_same(r, q, *kept);
+		kw_query_hand_out(q, kw_row_values(&r->table, *kept), &known->id);
+	}
+}
+
+/* Show a row that is as it was, once what moves of it is computed. False, and nothing has been shown, when it can't be. */
+static bool show_moving(struct kw_remembered *r, kw_query *q, const struct kw_known_row *known,
+			struct kw_kept_row *row)
+{
+	const struct kw_plan_object *objects = kw_row_objects(row);
+	struct kw_task_ref ref = kw_known_ref(known);
+
+	if (!refresh(r, q, &ref, row, objects))
+		return false;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (kw_faults_now(q->ctx) || (q->kernel->is_live && !kw_known_is_listed(known)) ||
+	    !kw_plan_points_to(&q->show.plan, objects, r->parts.node.item, r->parts.node.nr))
+		return false;
+	show_still(r, q, known, &row, 1);
+	return true;
+}
+
+/* Show a row in the usual way, or remember it anew. */
+static void view_other(struct kw_remembered *r, kw_query *q, const struct kw_known_row *known,
+		       struct kw_kept_row **kept, size_t viewed)
+{
+	struct kw_task_ref ref = kw_known_ref(known);
+
+	*kept = show_other(r, q, &ref, find_kept(r, *kept, known), viewed);
+}
+
+/* Find the objects of rows that are not as they were, many at a time, and show all rows. */
+static void view_mixed(struct kw_remembered *r, kw_query *q, const struct kw_known_row *known,
+		       struct kw_kept_row **kept, const bool *same, unsigned int nr)
+{
+	struct kw_task_ref others[KW_PLAN_ROWS];
+	size_t nr_others = 0, other = 0;
+
+	for (unsigned int i = 0; i < nr; i++)
+		if (!same[i])
+			others[nr_others++] = kw_known_ref(&known[i]);
+	if (nr_others)
+		kw_batch_view(q, &q->show, others, nr_others);
+	for (unsigned int i = 0; i < nr && !q->stop; i++)
+		if (!same[i])
+			view_other(r, q, &known[i], &kept[i], other++);
+		else if (r->parts.columns && !show_moving(r, q, &known[i], kept[i]))
+			take(q, &known[i]);
+		else if (!r->parts.columns)
+			show_still(r, q, &known[i], &kept[i], 1);
+	q->batch.stage = NULL;
+}
+
 /* So many as the processor's cache has room for. */
 static void view_some(struct kw_remembered *r, kw_query *q, const struct kw_known_row *known,
 		      struct kw_kept_row **kept, unsigned int nr)
 {
 	bool same[KW_PLAN_ROWS];
-	unsigned int other = 0, nr_same = 0;
+	unsigned int nr_same = compare(r, q, known, kept, nr, same);
 
-	for (unsigned int i = 0; i < nr; i++)
-		if (is_good(kept[i], &known[i]))
-			kw_plan_prefetch(kw_row_witnesses(&r->table, kept[i]), kept[i]->lines);
-	for (unsigned int i = 0; i < nr; i++) {
-		same[i] = is_good(kept[i], &known[i]) &&
-			  kw_plan_is_as_it_was(kw_row_witnesses(&r->table, kept[i]), kept[i]->witnesses);
-		nr_same += same[i];
+	if (kw_faults_now(q->ctx))
+		memset(same, false, nr);
+	else if (nr_same == nr && !r->parts.columns) {
+		show_still(r, q, known, kept, nr);
+		return;
 	}
-	if (nr_same != nr)
-		view_others(q, known, same, nr);
-	for (unsigned int i = 0; i < nr && !q->stop; i++)
-		if (same[i]) {
-			view_same(r, q, &known[i], kept[i]);
-		} else {
-			struct kw_task_ref ref = kw_known_ref(&known[i]);
-
-			kept[i] = show_other(r, q, &ref, find_kept(r, kept[i], &known[i]), other++);
-		}
-	q->batch.stage = NULL;
+	view_mixed(r, q, known, kept, same, nr);
 }
 
 bool kw_remembered_show(kw_query *q, const struct kw_known_leaf *leaf)
@@ -401,12 +450,14 @@ static bool copy_known(struct kw_remembered *r, kw_query *q, const struct kw_tas
 static void copy_same(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *ref,
 		      struct kw_kept_row *row, const struct kw_plan_object *now)
 {
+	struct kw_row_identity id = identity(ref);
+
 	if (r->parts.columns && !refresh(r, q, ref, row, now)) {
 		kw_query_take_process(q, ref);
 		return;
 	}
 	note_same(r, q, row);
-	hand_out(q, ref, kw_row_values(&r->table, row));
+	kw_query_hand_out(q, kw_row_values(&r->table, row), &id);
 }
 
 void kw_remembered_copy(kw_query *q, const struct kw_task_ref *refs, unsigned int nr)

@@ -70,12 +70,6 @@ struct kw_kept_row *kw_row_table_add(struct kw_row_table *t, uint64_t task)
 	return row;
 }
 
-void kw_row_table_see(struct kw_row_table *t, struct kw_kept_row *row, uint64_t run)
-{
-	t->seen += row->run != run;
-	row->run = run;
-}
-
 void kw_row_table_end_run(struct kw_row_table *t, uint64_t run)
 {
 	bool are_many = t->by_task.nr - t->seen > t->by_task.nr / 4 + CHUNK;

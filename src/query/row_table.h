@@ -50,7 +50,11 @@ static inline struct kw_kept_row *kw_row_table_find(const struct kw_row_table *t
 struct kw_kept_row *kw_row_table_add(struct kw_row_table *t, uint64_t task);
 
 /** Note that a run has seen a row. */
-void kw_row_table_see(struct kw_row_table *t, struct kw_kept_row *row, uint64_t run);
+static inline void kw_row_table_see(struct kw_row_table *t, struct kw_kept_row *row, uint64_t run)
+{
+	t->seen += row->run != run;
+	row->run = run;
+}
 
 /** End a run: give rows back that it has not seen, when there are many. */
 void kw_row_table_end_run(struct kw_row_table *t, uint64_t run);

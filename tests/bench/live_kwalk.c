@@ -117,14 +117,16 @@ static const char *open_file(struct way *way)
 static bool add_row(const struct kw_value *values, const struct kw_row_identity *row, void *arg)
 {
 	struct live_kwalk *k = arg;
+	uint64_t sum = 0;
 
 	(void)row;
 	k->totals.rows++;
-	for (size_t i = 0; i < k->columns; i++)
-		if (values[i].type == KW_VAL_STRING)
-			k->totals.values += values[i].len ? (unsigned char)values[i].str[0] : 0;
-		else if (values[i].type != KW_VAL_ABSENT)
-			k->totals.values += values[i].u;
+	for (const struct kw_value *v = values, *end = values + k->columns; v < end; v++)
+		if (v->type == KW_VAL_STRING)
+			sum += v->len ? (unsigned char)v->str[0] : 0;
+		else if (v->type != KW_VAL_ABSENT)
+			sum += v->u;
+	k->totals.values += sum;
 	return true;
 }
 
