@@ -247,7 +247,15 @@ uint32_t kw_plan_call_witnesses(const struct kw_plan *plan, const struct kw_plan
 /** Begin to fetch the words that kw_plan_is_as_it_was() will look at; nr is that of their cache lines. */
 static inline void kw_plan_prefetch(const struct kw_plan_witness *witness, uint32_t nr)
 {
-	for (const struct kw_plan_witness *end = witness + nr; witness < end; witness++)
+	const struct kw_plan_witness *end = witness + nr;
+
+	for (; end - witness >= 4; witness += 4) {
+		__builtin_prefetch(witness[0].at);
+		__builtin_prefetch(witness[1].at);
+		__builtin_prefetch(witness[2].at);
+		__builtin_prefetch(witness[3].at);
+	}
+	for (; witness < end; witness++)
 		__builtin_prefetch(witness->at);
 }
 
