@@ -68,6 +68,9 @@ struct kw_plan_look {
 	uint32_t offset;    /* of the first one in the node's span, in bytes */
 };
 
+/* So many words are looked at at once. */
+#define KW_PLAN_WITNESSES 4
+
 /* A word that is mapped, and what it was when the row was made. */
 struct kw_plan_witness {
 	const uint8_t *at;
@@ -237,39 +240,32 @@ void kw_plan_copy_words(const struct kw_plan *plan, struct kw_plan_object *objec
  * Write down where the words of a row lie whose objects are mapped, for kw_plan_is_as_it_was(): first one of each cache line.
  *
  * @param words  as kw_plan_copy_words() has given them
- * @param ret  plan->nr_words places
+ * @param ret  plan->nr_words places, rounded up to a multiple of KW_PLAN_WITNESSES
  * @param ret_lines  set to how many cache lines they lie in
- * @return how many there are: objects that there are none of have none
+ * @return how many there are, a multiple of KW_PLAN_WITNESSES: objects that there are none of have none, and some are there twice
  */
 uint32_t kw_plan_call_witnesses(const struct kw_plan *plan, const struct kw_plan_object *objects,
 				const uint64_t *words, struct kw_plan_witness *ret, uint32_t *ret_lines);
 
 /** Begin to fetch the words that kw_plan_is_as_it_was() will look at; nr is that of their cache lines. */
-static inline void kw_plan_prefetch(const struct kw_plan_witness *witness, uint32_t nr)
+static inline void kw_plan_prefetch(const struct kw_plan_witness *w, uint32_t nr)
 {
-	const struct kw_plan_witness *end = witness + nr;
-
-	for (; end - witness >= 4; witness += 4) {
-		__builtin_prefetch(witness[0].at);
-		__builtin_prefetch(witness[1].at);
-		__builtin_prefetch(witness[2].at);
-		__builtin_prefetch(witness[3].at);
+	for (const struct kw_plan_witness *end = w + nr; w < end; w += KW_PLAN_WITNESSES) {
+		__builtin_prefetch(w[0].at);
+		__builtin_prefetch(w[1].at);
+		__builtin_prefetch(w[2].at);
+		__builtin_prefetch(w[3].at);
 	}
-	for (; witness < end; witness++)
-		__builtin_prefetch(witness->at);
 }
 
 /** Tell whether so many words are what they were. */
 static inline bool kw_plan_is_as_it_was(const struct kw_plan_witness *w, uint32_t nr)
 {
-	const struct kw_plan_witness *end = w + nr;
 	uint64_t changed = 0;
 
-	for (; end - w >= 4; w += 4)
+	for (const struct kw_plan_witness *end = w + nr; w < end; w += KW_PLAN_WITNESSES)
 		changed |= (kw_load_u64(w[0].at) ^ w[0].was) | (kw_load_u64(w[1].at) ^ w[1].was) |
 			   (kw_load_u64(w[2].at) ^ w[2].was) | (kw_load_u64(w[3].at) ^ w[3].was);
-	for (; w < end; w++)
-		changed |= kw_load_u64(w->at) ^ w->was;
 	return !changed;
 }
 

@@ -173,9 +173,12 @@ uint32_t kw_plan_call_witnesses(const struct kw_plan *plan, const struct kw_plan
 				const uint64_t *words, struct kw_plan_witness *ret, uint32_t *ret_lines)
 {
 	uint32_t lines = add_witnesses(plan, objects, words, true, ret);
+	uint32_t nr = lines + add_witnesses(plan, objects, words, false, ret + lines);
 
 	*ret_lines = lines;
-	return lines + add_witnesses(plan, objects, words, false, ret + lines);
+	for (; nr % KW_PLAN_WITNESSES; nr++)
+		ret[nr] = ret[nr - 1];
+	return nr;
 }
 
 bool kw_plan_points_to(const struct kw_plan *plan, const struct kw_plan_object *objects, const uint32_t *node,

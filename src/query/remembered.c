@@ -223,8 +223,10 @@ static bool refresh(struct kw_remembered *r, kw_query *q, const struct kw_task_r
 	kw_query_begin_row(q, ref);
 	run_moving(r, q, now);
 	for (size_t i = 0; i < r->parts.columns; i++) {
-		values[r->parts.column[i]] = q->slots.values[r->parts.column[i]];
-		if (kw_damage_among(&values[r->parts.column[i]], 1))
+		struct kw_value *value = &values[r->parts.column[i]];
+
+		*value = q->slots.values[r->parts.column[i]];
+		if (value->type == KW_VAL_ABSENT && kw_damage_among(value, 1))
 			return false;
 	}
 	return true;

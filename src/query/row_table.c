@@ -18,6 +18,7 @@ void kw_row_table_begin(struct kw_row_table *t, size_t objects, size_t values, s
 {
 	size_t word = are_mapped ? sizeof(struct kw_plan_witness) : sizeof(uint64_t);
 
+	words += -words % KW_PLAN_WITNESSES;
 	t->values_at = sizeof(struct kw_kept_row) + objects * sizeof(struct kw_plan_object);
 	t->words_at = t->values_at + values * sizeof(struct kw_value);
 	t->row_size = (t->words_at + words * word + 63) & ~(size_t)63;
