@@ -5,7 +5,9 @@
  * The text stands at the beginning of a page, a copy of it 24 bytes into another one, as an ELF note. Where these pages
  * are is up to the page allocator: seen between 16 and 32 MiB, right behind the image, and below the top. Looking at
  * every page costs 150 ms for each GiB. But the image holds a pointer to the page (vmcoreinfo_data, in .bss), and the
- * image is a few MiB: so every word of it that could point to a page is followed, from the end, where .bss is.
+ * image is a few MiB: so every word of it that could point to a page is followed. The last thing in the image is .bss,
+ * and what belongs to kernel/ is at the beginning of it: the search goes down from USUAL_DISTANCE below the end, and
+ * sees the rest of .bss last.
  */
 #include "symbol/search.h"
 
@@ -20,6 +22,8 @@
 #define PAGE_BYTES  4096
 #define PIECE	    0x10000ULL
 #define NOTE_HEADER 24 /* Elf64_Nhdr and "VMCOREINFO", padded */
+/* A guess: the pointer is seen 5 to 6.8 MiB below the end of the image (5.10 to 7.3). */
+#define USUAL_DISTANCE 0x480000ULL
 /* What is followed in one image: a real one holds some hundred pointers to pages, a crafted one any number. */
 #define MAX_POINTERS (1u << 16)
 /* What is read and parsed in one search: a real memory holds two or three, with those of kernels before it. */
@@ -30,10 +34,17 @@ struct search {
 	search_accept accept;
 	void *arg;
 	uint64_t found;
-	uint64_t memory_end;
+	uint64_t memory_end, direct_map;
 	bool strict; /* follow only pointers next to a length */
 	unsigned int followed, read;
 };
+
+/* Two words of memory, as halves. */
+typedef uint32_t halves __attribute__((vector_size(16)));
+typedef int32_t signs __attribute__((vector_size(16)));
+
+/* Words that are looked at together: most memory of an image holds no pointer to a page. */
+#define BLOCK 64
 
 static bool is_mark(const uint8_t *p)
 {
@@ -76,19 +87,54 @@ static bool follow_pointer(struct search *search, uint64_t paddr)
 	return kw_scan_phys(search->ctx, paddr, head, sizeof(head)) == KW_OK && try_page(search, paddr, head);
 }
 
-/* Follow the pointers from the second word on: the first is looked at with the piece before. */
-static bool follow_pointers(struct search *search, const uint8_t *words, size_t len, uint64_t direct_map)
+/* Follow the pointer in a word, if it is one. */
+static bool try_word(struct search *search, const uint8_t *word)
 {
-	for (size_t i = len - 8; i; i -= 8) {
-		uint64_t paddr = kw_load_u64(words + i) - direct_map;
+	uint64_t paddr = kw_load_u64(word) - search->direct_map;
 
-		if (__builtin_expect(paddr >= search->memory_end || paddr % PAGE_BYTES || !paddr, 1))
+	if (paddr >= search->memory_end || paddr % PAGE_BYTES || !paddr)
+		return false;
+	/* vmcoreinfo_size lies between vmcoreinfo_note and vmcoreinfo_data, from 5.10 to 7.3. */
+	if (search->strict && kw_load_u64(word - 8) - 1 >= VMCOREINFO_PAGE)
+		return false;
+	return follow_pointer(search, paddr);
+}
+
+/*
+ * True when some word of a block may lead into the direct map, by its upper half. Halves are compared as signed
+ * numbers, which is what SSE2 can do: no lower half is less than the least of them.
+ */
+static bool may_point(const struct search *search, const uint8_t *block)
+{
+	uint32_t first = (uint32_t)(search->direct_map >> 32);
+	uint32_t reach = (uint32_t)((search->direct_map + search->memory_end - 1) >> 32) - first;
+	int32_t end = INT32_MIN + 1 + (int32_t)(reach < INT32_MAX ? reach : INT32_MAX);
+	halves start = { 0, first + (uint32_t)INT32_MIN, 0, first + (uint32_t)INT32_MIN };
+	signs ends = { INT32_MIN, end, INT32_MIN, end };
+	signs found = { 0 };
+	uint64_t words[2];
+
+	for (size_t i = 0; i < BLOCK; i += sizeof(halves)) {
+		halves two;
+
+		memcpy(&two, block + i, sizeof(two));
+		found |= (signs)(two - start) < ends;
+	}
+	memcpy(words, &found, sizeof(words));
+	return words[0] | words[1];
+}
+
+/* Follow the pointers from the second word on: the first is looked at with the piece before. */
+static bool follow_pointers(struct search *search, const uint8_t *words)
+{
+	for (size_t at = PIECE + 8; at > 8; at -= BLOCK) {
+		const uint8_t *block = words + at - BLOCK;
+
+		if (__builtin_expect(!may_point(search, block), 1))
 			continue;
-		/* vmcoreinfo_size lies between vmcoreinfo_note and vmcoreinfo_data, from 5.10 to 7.3. */
-		if (search->strict && kw_load_u64(words + i - 8) - 1 >= VMCOREINFO_PAGE)
-			continue;
-		if (follow_pointer(search, paddr))
-			return true;
+		for (size_t i = BLOCK; i; i -= 8)
+			if (try_word(search, block + i - 8))
+				return true;
 	}
 	return false;
 }
@@ -101,18 +147,26 @@ static uint64_t memory_end(kw_ctx *ctx)
 	return nr ? segments[nr - 1].paddr + segments[nr - 1].size : 0;
 }
 
-static bool search_image(struct search *search, const struct kernel_image *image, uint64_t direct_map,
-			 uint8_t *piece)
+/* Search the image from `from` down to `to`, which count from its beginning. */
+static bool search_part(struct search *search, uint64_t image, uint64_t from, uint64_t to, uint8_t *piece)
 {
 	/* Pieces overlap by a word. */
-	for (uint64_t left = image->size; left > PIECE; left -= PIECE) {
-		uint64_t paddr = image->paddr + left - PIECE - 8;
+	for (uint64_t left = from; left > to; left -= PIECE) {
+		uint64_t paddr = image + left - PIECE - 8;
 
 		if (kw_scan_around(search->ctx, paddr, piece, PIECE + 8) < PIECE + 8 &&
-		    follow_pointers(search, piece, PIECE + 8, direct_map))
+		    follow_pointers(search, piece))
 			return true;
 	}
 	return false;
+}
+
+static bool search_image(struct search *search, const struct kernel_image *image, uint8_t *piece)
+{
+	uint64_t usual = image->size > USUAL_DISTANCE ? image->size - USUAL_DISTANCE : image->size;
+
+	return search_part(search, image->paddr, usual, PIECE, piece) ||
+	       search_part(search, image->paddr, image->size, usual, piece);
 }
 
 kw_status search_by_pointer(kw_ctx *ctx, const struct kernel_image *image, uint64_t direct_map,
@@ -124,12 +178,13 @@ kw_status search_by_pointer(kw_ctx *ctx, const struct kernel_image *image, uint6
 
 	if (!piece)
 		return kw_fail_nomem(ctx);
+	search.direct_map = direct_map;
 	search.memory_end = memory_end(ctx);
 	kw_pass_begin(ctx);
-	found = search_image(&search, image, direct_map, piece);
+	found = search_image(&search, image, piece);
 	if (!found) {
 		search.strict = false;
-		found = search_image(&search, image, direct_map, piece);
+		found = search_image(&search, image, piece);
 	}
 	kw_pass_end(ctx);
 	free(piece);

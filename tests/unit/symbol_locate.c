@@ -62,11 +62,16 @@ static void put_vmcoreinfo(struct guest *guest, uint64_t at, uint64_t text_base,
 	image_put_text(&guest->ram, at, text);
 }
 
+static void put_pointers_at(struct guest *guest, uint64_t at, uint64_t info)
+{
+	image_put_u64(&guest->ram, at, guest->direct_map + info + 4096);
+	image_put_u64(&guest->ram, at + 8, 300);
+	image_put_u64(&guest->ram, at + 16, guest->direct_map + info);
+}
+
 static void put_pointers(struct guest *guest, uint64_t info)
 {
-	image_put_u64(&guest->ram, BSS, guest->direct_map + info + 4096);
-	image_put_u64(&guest->ram, BSS + 8, 300);
-	image_put_u64(&guest->ram, BSS + 16, guest->direct_map + info);
+	put_pointers_at(guest, BSS, info);
 }
 
 static struct guest make(unsigned int levels)
@@ -151,6 +156,35 @@ Test(symbol_locate, a_pointer_that_stands_elsewhere_is_found_as_well)
 	cr_assert_eq(locate(&guest), KW_OK);
 	expect_origin(&guest, "pointer");
 	drop(&guest);
+}
+
+/* The middle of the image is searched first, then its end, in pieces of 64 KiB that overlap by a word. */
+Test(symbol_locate, a_pointer_is_found_wherever_it_stands)
+{
+	static const uint64_t places[] = {
+		IMAGE + MIB,
+		IMAGE + MIB + 0x10000 - 16,
+		IMAGE + MIB + 0x10000 - 8,
+		IMAGE + MIB + 0x80000 - 8,
+		IMAGE + MIB + 0x80000,
+		IMAGE + 4 * MIB + 56,
+		IMAGE + 6 * MIB - 0x10000,
+		IMAGE + 6 * MIB - 24,
+		IMAGE + 0x10000,
+	};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct guest guest = make(4);
+
+		memset(guest.ram.bytes + BSS, 0, 24);
+		/* What looks like a pointer in its lower or in its upper half alone. */
+		memset(guest.ram.bytes + places[i] - 48, 0x80, 48);
+		put_pointers_at(&guest, places[i], INFO);
+		cr_assert_eq(locate(&guest), KW_OK);
+		expect_kernel(&guest);
+		expect_origin(&guest, "pointer");
+		drop(&guest);
+	}
 }
 
 Test(symbol_locate, without_a_pointer_all_pages_are_looked_at)
