@@ -15,11 +15,13 @@
  *
  * To find names, the first and the last token of each entry are looked up in tables that say which of the wanted
  * names can begin and end so; only where one name passes both are strings compared. This costs about 5 ns a symbol.
+ * Where the kernel has a table in the order of names, they are found in it instead (kallsyms_order.c).
  *
  * Invariant: nothing in the tables is believed twice. They may lie in a live guest's memory, so that a check made
  * earlier means nothing; tokens are copied for that reason.
  */
 #include "symbol/kallsyms.h"
+#include "symbol/kallsyms_order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +49,13 @@ struct kallsyms {
 	char *token_text;
 	uint32_t *markers; /* offset of every 256th name, made when first needed */
 	uint8_t *copies[2];
+	bool in_order; /* bisection can be trusted as far as anything here */
 };
+
+const struct kallsyms_bytes *kallsyms_bytes_of(const struct kallsyms *kallsyms)
+{
+	return &kallsyms->bytes;
+}
 
 uint32_t kallsyms_count(const struct kallsyms *kallsyms)
 {
@@ -59,7 +67,7 @@ enum kallsyms_form kallsyms_form(const struct kallsyms *kallsyms)
 	return kallsyms->form;
 }
 
-static uint64_t address_of(const struct kallsyms *kallsyms, uint32_t i)
+uint64_t kallsyms_address(const struct kallsyms *kallsyms, uint32_t i)
 {
 	int64_t offset = (int32_t)kw_load_u32(kallsyms->bytes.offsets + 4 * (size_t)i);
 
@@ -129,6 +137,7 @@ kw_status kallsyms_new(kw_ctx *ctx, const struct kallsyms_bytes *bytes, struct k
 		return kw_fail(ctx, KW_FORMAT, "kallsyms: the token index does not fit the token table");
 	}
 	kallsyms->form = detect_form(bytes);
+	kallsyms->in_order = kallsyms_order_holds(kallsyms);
 	*ret = kallsyms;
 	return KW_OK;
 }
@@ -224,8 +233,10 @@ kw_status kallsyms_open(kw_ctx *ctx, const struct kallsyms_tables *tables, struc
 	kw_status status = tokens ? open_bytes(ctx, tables, &bytes, copies, index, tokens)
 				  : kw_fail_nomem(ctx);
 
-	if (status == KW_OK)
+	if (status == KW_OK) {
+		kallsyms_order_locate(ctx, tables, &bytes);
 		status = kallsyms_new(ctx, &bytes, ret);
+	}
 	free(tokens);
 	if (status != KW_OK) {
 		free(copies[0]);
@@ -240,9 +251,8 @@ kw_status kallsyms_open(kw_ctx *ctx, const struct kallsyms_tables *tables, struc
 
 /* Names. */
 
-/* Unpack a name without its type letter, which goes to *ret_letter; too long a name is cut. */
-static void unpack(const struct kallsyms *kallsyms, const uint8_t *entry, size_t len, char *name,
-		   char *ret_letter)
+void kallsyms_unpack(const struct kallsyms *kallsyms, const uint8_t *entry, size_t len, char *name,
+		     char *ret_letter)
 {
 	size_t at = 0;
 	char letter = '?';
@@ -263,7 +273,7 @@ static void unpack(const struct kallsyms *kallsyms, const uint8_t *entry, size_t
 	*ret_letter = letter;
 }
 
-static bool entry_is(const struct kallsyms *kallsyms, const uint8_t *entry, size_t len, const char *name)
+int kallsyms_compare(const struct kallsyms *kallsyms, const uint8_t *entry, size_t len, const char *name)
 {
 	bool first = true;
 
@@ -273,11 +283,12 @@ static bool entry_is(const struct kallsyms *kallsyms, const uint8_t *entry, size
 
 		first = first && !token->len;
 		/* No token holds a NUL, so that a difference ends the comparison before name does. */
-		for (size_t k = skip; k < token->len; k++)
-			if (*name++ != token->text[k])
-				return false;
+		for (size_t k = skip; k < token->len; k++, name++)
+			if (*name != token->text[k])
+				return (unsigned char)token->text[k] - (unsigned char)*name;
 	}
-	return !first && !*name;
+	/* Without a letter it is no name. */
+	return first || *name ? -1 : 0;
 }
 
 /* Which of up to 64 names can begin and end with a token: a bit for each. */
@@ -324,9 +335,9 @@ static uint64_t match(const struct kallsyms *kallsyms, const uint8_t *entry, siz
 	for (; maybe; maybe &= maybe - 1) {
 		unsigned int q = (unsigned int)__builtin_ctzll(maybe);
 
-		if (!entry_is(kallsyms, entry, len, queries[q].name))
+		if (kallsyms_compare(kallsyms, entry, len, queries[q].name))
 			continue;
-		queries[q].addr = address_of(kallsyms, i);
+		queries[q].addr = kallsyms_address(kallsyms, i);
 		found |= 1ULL << q;
 	}
 	return found;
@@ -354,9 +365,21 @@ static bool find_some(const struct kallsyms *kallsyms, struct kw_symbol_query *q
 	return true;
 }
 
+static bool find_in_order(const struct kallsyms *kallsyms, struct kw_symbol_query *queries, size_t nr)
+{
+	bool sound = kallsyms->in_order;
+
+	for (size_t i = 0; i < nr && sound; i++)
+		sound = kallsyms_order_find(kallsyms, queries[i].name, &queries[i].addr);
+	return sound;
+}
+
 bool kallsyms_find(const struct kallsyms *kallsyms, struct kw_symbol_query *queries, size_t nr)
 {
 	bool sound = true;
+
+	if (find_in_order(kallsyms, queries, nr))
+		return true;
 
 	for (size_t i = 0; i < nr; i++)
 		queries[i].addr = KW_NO_ADDR;
@@ -377,8 +400,8 @@ kw_status kallsyms_each(const struct kallsyms *kallsyms,
 		p = kallsyms_entry(p, end, &len);
 		if (!p)
 			return KW_FORMAT;
-		unpack(kallsyms, p, len, name, &letter);
-		if (!fn(name, address_of(kallsyms, i), letter, arg))
+		kallsyms_unpack(kallsyms, p, len, name, &letter);
+		if (!fn(name, kallsyms_address(kallsyms, i), letter, arg))
 			return KW_OK;
 		p += len;
 	}
@@ -429,7 +452,7 @@ static kw_status unpack_nth(struct kallsyms *kallsyms, uint32_t nth, char *name)
 		if (!p)
 			return KW_FORMAT;
 	}
-	unpack(kallsyms, p, len, name, &letter);
+	kallsyms_unpack(kallsyms, p, len, name, &letter);
 	return KW_OK;
 }
 
@@ -441,7 +464,7 @@ static uint32_t upper_bound(const struct kallsyms *kallsyms, uint64_t addr)
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (address_of(kallsyms, middle) <= addr)
+		if (kallsyms_address(kallsyms, middle) <= addr)
 			low = middle + 1;
 		else
 			high = middle;
@@ -456,9 +479,9 @@ kw_status kallsyms_at(struct kallsyms *kallsyms, uint64_t addr, char *name, uint
 	kw_status status;
 
 	/* Below the image there are only per-CPU offsets; behind the last symbol, which ends it, nothing. */
-	if (!i || addr < KERNEL_MAP || (i > last && addr - address_of(kallsyms, last) >= PAGE_BYTES))
+	if (!i || addr < KERNEL_MAP || (i > last && addr - kallsyms_address(kallsyms, last) >= PAGE_BYTES))
 		return KW_NOTFOUND;
-	start = address_of(kallsyms, --i);
+	start = kallsyms_address(kallsyms, --i);
 	if (start < KERNEL_MAP)
 		return KW_NOTFOUND;
 	if (i)

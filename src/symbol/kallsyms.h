@@ -36,6 +36,8 @@ struct kallsyms_bytes {
 	const uint8_t *token_index; /* 256 values of 2 bytes */
 	uint64_t offsets_addr;	    /* where the offsets are in kernel memory */
 	uint64_t relative_base;	    /* or KW_NO_ADDR */
+	/* Both or none, NULL: the offset in names of every 256th one, and numbers of symbols in the order of names. */
+	const uint8_t *markers, *seqs;
 };
 
 struct kallsyms;
@@ -57,12 +59,25 @@ kw_status kallsyms_open(kw_ctx *ctx, const struct kallsyms_tables *tables, struc
 /** Free a symbol table. NULL is accepted. */
 void kallsyms_free(struct kallsyms *kallsyms);
 
+/** The tables as they were given, without those of the tokens. */
+const struct kallsyms_bytes *kallsyms_bytes_of(const struct kallsyms *kallsyms);
+
 uint32_t kallsyms_count(const struct kallsyms *kallsyms);
 enum kallsyms_form kallsyms_form(const struct kallsyms *kallsyms);
 
+/** The address of a symbol by its number, which is in the table. */
+uint64_t kallsyms_address(const struct kallsyms *kallsyms, uint32_t i);
+
+/** Unpack a name without its type letter, which goes to *ret_letter; too long a name is cut. */
+void kallsyms_unpack(const struct kallsyms *kallsyms, const uint8_t *entry, size_t len, char *name,
+		     char *ret_letter);
+
+/** Compare a packed name without its type letter with another one, as strcmp() does. */
+int kallsyms_compare(const struct kallsyms *kallsyms, const uint8_t *entry, size_t len, const char *name);
+
 /**
- * Find names in one pass. Of several symbols with a name the first in the table, the lowest, is taken, as the kernel
- * does.
+ * Find names, by bisection where there is an order of names, else in one pass over all. Of several symbols with a name
+ * the first in the table, the lowest, is taken, as the kernel does.
  *
  * Sets addr of each query, KW_NO_ADDR when there is none.
  *

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fixtures/kallsyms_builder.h"
+#include "symbol/kallsyms_order.h"
 #include "symbol/kallsyms_search.h"
 #include "symbol/set.h"
 
@@ -264,6 +265,88 @@ Test(symbol_kallsyms, an_address_outside_of_the_image_has_no_symbol)
 	drop(&table);
 }
 
+/* The order of names. */
+
+static struct table make_ordered(const struct built_symbol *symbols, size_t nr)
+{
+	struct table table = { .ctx = kw_new(),
+			       .built = kallsyms_build(symbols, nr, KALLSYMS_BASE_RELATIVE, TEXT) };
+	struct kallsyms_bytes bytes = kallsyms_built_bytes(&table.built, PLACE);
+
+	bytes.markers = table.built.markers.bytes;
+	bytes.seqs = table.built.seqs.bytes;
+	cr_assert_eq(kallsyms_new(table.ctx, &bytes, &table.kallsyms), KW_OK);
+	return table;
+}
+
+Test(symbol_kallsyms, bisection_finds_what_the_search_of_all_finds)
+{
+	struct built_symbol *symbols = make_many();
+	struct table ordered = make_ordered(symbols, NR_MANY), table = make_ordered(few + 2, NR_FEW - 2);
+
+	cr_assert(kallsyms_order_holds(ordered.kallsyms));
+	for (size_t i = 0; i < NR_MANY; i++)
+		cr_assert_eq(find(&ordered, symbols[i].name), symbols[i].addr);
+	cr_assert_eq(find(&table, "init_task"), TEXT + 0x123450, "the first of two");
+	cr_assert_eq(find(&table, "_end"), TEXT + 0x200000);
+	cr_assert_eq(find(&table, "xinit_task"), TEXT + 0x10);
+	cr_assert_eq(find(&table, "init_"), KW_NO_ADDR);
+	cr_assert_eq(find(&table, "zzz"), KW_NO_ADDR);
+	cr_assert_eq(find(&table, "A"), KW_NO_ADDR);
+	cr_assert_eq(find(&table, ""), KW_NO_ADDR);
+	cr_assert_eq(find(&table, "init_task\xff"), KW_NO_ADDR);
+	drop(&table);
+	drop(&ordered);
+	free_many(symbols);
+}
+
+/* LTO of Clang: sorted as foo, foo, foo_. */
+Test(symbol_kallsyms, a_bare_name_behind_one_with_a_suffix_is_found)
+{
+	static const struct built_symbol symbols[] = { { "foo_", TEXT, 't' },
+						       { "foo.llvm.1", TEXT + 16, 't' },
+						       { "foo", TEXT + 32, 't' } };
+	struct table table = make_ordered(symbols, 3);
+
+	memcpy(table.built.seqs.bytes, "\0\0\1\0\0\2\0\0\0", 9);
+	cr_assert_eq(find(&table, "foo"), TEXT + 32);
+	cr_assert_eq(find(&table, "foo_"), TEXT);
+	drop(&table);
+}
+
+Test(symbol_kallsyms, an_order_that_is_none_is_not_used)
+{
+	struct built_symbol *symbols = make_many();
+	struct kallsyms_built built = kallsyms_build(symbols, NR_MANY, KALLSYMS_BASE_RELATIVE, TEXT);
+
+	for (size_t damage = 0; damage < 4; damage++) {
+		struct table table = make_ordered(symbols, NR_MANY);
+		struct kallsyms_bytes bytes = *kallsyms_bytes_of(table.kallsyms);
+		struct image *seqs = &table.built.seqs, *markers = &table.built.markers;
+
+		if (damage == 0)
+			memset(seqs->bytes, 0xff, seqs->size);
+		else if (damage == 1)
+			for (size_t i = 0; i < seqs->size; i++)
+				seqs->bytes[i] = built.seqs.bytes[seqs->size - 3 - i / 3 * 3 + i % 3];
+		else
+			memset(markers->bytes, damage == 2 ? 0xff : 0x01, markers->size);
+		/* It changes behind the back of one, and was so from the beginning for the other. */
+		cr_assert_not(kallsyms_order_holds(table.kallsyms), "%zu", damage);
+		if (damage != 1 && damage != 3)
+			cr_assert_eq(find(&table, symbols[99].name), symbols[99].addr);
+		kallsyms_free(table.kallsyms);
+		bytes.token_table = table.built.tokens.bytes;
+		bytes.token_index = table.built.index.bytes;
+		cr_assert_eq(kallsyms_new(table.ctx, &bytes, &table.kallsyms), KW_OK);
+		for (size_t i = 0; i < NR_MANY; i += 37)
+			cr_assert_eq(find(&table, symbols[i].name), symbols[i].addr);
+		drop(&table);
+	}
+	kallsyms_built_free(&built);
+	free_many(symbols);
+}
+
 /* Damage. */
 
 Test(symbol_kallsyms, names_cut_anywhere_are_noticed)
@@ -432,13 +515,17 @@ static const struct {
 
 #define NR_RELEASES (sizeof(releases) / sizeof(*releases))
 
-static void expect_table(struct memory *memory, const struct kallsyms_tables *tables)
+static void expect_table(struct memory *memory, const struct kallsyms_tables *tables, bool in_order)
 {
 	struct table table = { 0 };
 
 	cr_assert_eq(kallsyms_open(&memory->target.ctx, tables, &table.kallsyms), KW_OK, "%s",
 		     kw_error(&memory->target.ctx));
 	expect_all(&table, memory->symbols, NR_MANY);
+	cr_assert_eq(kallsyms_order_holds(table.kallsyms), in_order);
+	for (size_t i = 0; i < NR_MANY; i += 7)
+		cr_assert_eq(find(&table, memory->symbols[i].name), TEXT + 16 * i);
+	cr_assert_eq(find(&table, "no_such_thing"), KW_NO_ADDR);
 	kallsyms_free(table.kallsyms);
 }
 
@@ -447,16 +534,19 @@ Test(symbol_kallsyms, tables_of_every_release_are_opened_and_found)
 	static const struct kw_open_options with_pread = { .size = sizeof(with_pread), .no_mmap = true };
 
 	for (size_t i = 0; i < 2 * NR_RELEASES; i++) {
+		/* What is not mapped is not copied for the order's sake, but where it stands among the names. */
+		bool in_order = releases[i / 2].order == KALLSYMS_WITH_SEQS ||
+				(i % 2 == 0 && releases[i / 2].order != KALLSYMS_OFFSETS_FIRST);
 		struct memory memory;
 		struct kallsyms_tables found;
 
 		build_memory(&memory, releases[i / 2].form, releases[i / 2].order);
 		open_memory(&memory, i % 2 ? &with_pread : NULL);
-		expect_table(&memory, &memory.tables);
+		expect_table(&memory, &memory.tables, in_order);
 		cr_assert_eq(kallsyms_search(&memory.target.ctx, TEXT, 4 * MIB, TEXT, &found), KW_OK,
 			     "release %zu", i / 2);
 		cr_assert(!memcmp(&found, &memory.tables, sizeof(found)), "release %zu", i / 2);
-		expect_table(&memory, &found);
+		expect_table(&memory, &found, in_order);
 		close_memory(&memory);
 	}
 }
