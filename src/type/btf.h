@@ -60,7 +60,7 @@ struct kw_btf_found {
  */
 
 /**
- * Check a blob's header, record where each of its types begins, and hash the names.
+ * Check a blob's header and its records, and note where these begin. Names are hashed as they are asked for.
  *
  * @param data  kept; given back as `storage` says by kw_btf_free(), and at once when this fails
  * @param base  for split BTF the blob that its numbers and strings continue, which must outlive it; else NULL
@@ -76,9 +76,6 @@ uint64_t kw_btf_blob_size(const uint8_t *bytes, size_t size);
 
 /** Types in the blob itself, without void and without its base's. */
 uint32_t kw_btf_nr(const struct kw_btf *btf);
-
-/** Bytes of memory that the index takes. */
-size_t kw_btf_index_size(const struct kw_btf *btf);
 
 /** Return the type with a number, made once and kept; NULL with the error set when the number or record is bad. */
 const struct kw_type *kw_btf_type(kw_ctx *ctx, const struct kw_btf *btf, uint32_t id);

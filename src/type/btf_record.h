@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The inside of a BTF blob, shared by btf.c (opening, names) and decode.c (records to types).
+ * The inside of a BTF blob, shared by btf.c (opening), btf_names.c (names to types) and decode.c (records to types).
  *
  * Invariant: the blob lies within [types, types + types_len) and [strings, strings + strings_len), and every access
  * is checked against these, even where the index was built from the same bytes: they may be in somebody else's
@@ -10,6 +10,8 @@
 #define TYPE_BTF_RECORD_H
 
 #include "type/btf.h"
+#include "type/btf_names.h"
+#include "util/bytes.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,6 +19,8 @@
 #define KW_BTF_RECORD_SIZE 12
 #define KW_BTF_LAYOUT_SIZE 4
 #define KW_BTF_MARK_EVERY  16
+#define KW_BTF_PARTS	   4
+#define KW_BTF_NR_MAX	   ((1u << 24) - 2) /* types: what a slot of the hash can hold */
 
 enum kw_btf_kind {
 	BTF_VOID,
@@ -42,6 +46,12 @@ enum kw_btf_kind {
 	BTF_NR_KINDS
 };
 
+/** What follows a record: bytes, and bytes for each member, value or parameter. */
+extern const struct kw_btf_kind_layout {
+	uint8_t fixed, each;
+	bool named; /* is looked up by name */
+} kw_btf_kind_layout[BTF_NR_KINDS];
+
 struct kw_btf_chunk;
 struct kw_btf_nodes;
 struct kw_btf_names;
@@ -55,9 +65,14 @@ struct kw_btf {
 	uint32_t first_id;     /* of its own types: 1, or after the base's last */
 	uint32_t first_string; /* offset at which its own strings begin */
 	uint32_t nr;
-	uint32_t *marks; /* where every KW_BTF_MARK_EVERY-th of its own records begins */
-	uint32_t *slots; /* name hash: the own number plus 1, and 8 bits of the hash above; 0 is free */
-	uint32_t slot_mask, nr_slots_used;
+	uint32_t *marks; /* where every KW_BTF_MARK_EVERY-th record of a part begins */
+	struct kw_btf_span {
+		uint32_t first; /* number of its first own record; what is behind the last part begins at nr */
+		uint32_t *marks;
+	} parts[KW_BTF_PARTS + 1];
+	uint32_t first_named; /* the first own record with a name, where they are sorted */
+	struct kw_btf_index index;
+	bool is_sorted;	      /* by name, from first_named on, as it seems */
 	bool enums_have_sign; /* some enum has the kind flag: its producer knows that flag */
 
 	struct kw_btf_nodes *_Atomic nodes; /* types made so far */
@@ -88,6 +103,45 @@ static inline uint32_t kw_btf_info_kind(uint32_t info)
 {
 	return info >> 24 & 0x7f;
 }
+
+/** True for the kinds that are looked up by name: structures, unions, enums, typedefs, base types and variables. */
+static inline bool kw_btf_is_named(uint32_t kind)
+{
+	return kind < BTF_NR_KINDS && kw_btf_kind_layout[kind].named;
+}
+
+/** The size of a record by its info word; 0 when its kind is not known and the blob does not tell either. */
+static inline uint64_t kw_btf_record_size(const struct kw_btf *btf, uint32_t info)
+{
+	uint32_t kind = kw_btf_info_kind(info);
+	uint64_t vlen = kw_btf_info_vlen(info);
+	const uint8_t *layout;
+
+	if (kind != BTF_VOID && kind < BTF_NR_KINDS)
+		return KW_BTF_RECORD_SIZE + kw_btf_kind_layout[kind].fixed +
+		       kw_btf_kind_layout[kind].each * vlen;
+	if (kind == BTF_VOID || !btf->layout || kind >= btf->layout_len / KW_BTF_LAYOUT_SIZE)
+		return 0;
+	layout = btf->layout + kind * KW_BTF_LAYOUT_SIZE;
+	return KW_BTF_RECORD_SIZE + layout[0] + layout[1] * vlen;
+}
+
+/** The size of the record at pos, which is in the section; 0 when it is not known or leaves the section. */
+static inline uint32_t kw_btf_checked_size(const struct kw_btf *btf, uint32_t pos)
+{
+	uint64_t size;
+
+	if (btf->types_len - pos < KW_BTF_RECORD_SIZE)
+		return 0;
+	size = kw_btf_record_size(btf, kw_load_u32(btf->types + pos + 4));
+	return size <= btf->types_len - pos ? (uint32_t)size : 0;
+}
+
+/** Check all records, find out where they begin, and gather their names. */
+kw_status kw_btf_walk(kw_ctx *ctx, struct kw_btf *btf);
+
+/** The string at an offset and the bytes up to the end of its section; NULL when it lies in none. */
+const char *kw_btf_string_at(const struct kw_btf *btf, uint32_t off, size_t *ret_room);
 
 /** Fill *ret with a record; false when there is no such number or its record leaves the section. */
 bool kw_btf_record_at(const struct kw_btf *btf, uint32_t id, struct kw_btf_record *ret);

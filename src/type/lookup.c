@@ -540,10 +540,28 @@ static kw_status find_value(kw_ctx *ctx, const struct kw_type *type, const char 
 		       kw_nearest_text(&nearest, text, sizeof(text)));
 }
 
+/* A bare name is most often that of an enum of the kernel, which is found sooner as such than among all kinds. */
+static kw_status find_enum(kw_ctx *ctx, const char *name, const struct kw_type **ret)
+{
+	struct kw_types *types = kw_types_get(ctx);
+	const struct kw_btf *kernel = types ? kw_types_kernel(types) : NULL;
+	const struct kw_type *type = NULL;
+	uint32_t id;
+
+	kw_pass_begin(ctx);
+	if (kernel && kw_btf_find(kernel, name, KW_BTF_ENUM, &id))
+		type = kw_btf_type(ctx, kernel, id);
+	kw_pass_end(ctx);
+	if (!type)
+		return kw_type_find(ctx, name, ret);
+	*ret = type;
+	return KW_OK;
+}
+
 kw_status kw_enum_value(kw_ctx *ctx, const char *enum_name, const char *name, int64_t *ret)
 {
 	const struct kw_type *type;
-	kw_status status = kw_type_find(ctx, enum_name, &type);
+	kw_status status = find_enum(ctx, enum_name, &type);
 
 	if (status)
 		return status;

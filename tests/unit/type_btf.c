@@ -448,6 +448,123 @@ Test(type_btf, many_names)
 	free(text);
 }
 
+/* Text of nr lines; free it. */
+static char *lines(int nr, const char *first, const char *format)
+{
+	char *text = malloc(strlen(first) + (size_t)nr * 256 + 1), *end = text + sprintf(text, "%s", first);
+
+	for (int i = 0; i < nr; i++)
+		end += sprintf(end, format, i, i);
+	return text;
+}
+
+static void expect_id(const struct kw_btf *btf, const char *name, enum kw_btf_class class, uint32_t want)
+{
+	uint32_t id = 0;
+
+	cr_expect_eq(kw_btf_find(btf, name, class, &id), want != 0, "%s", name);
+	cr_expect_eq(id, want, "%s: %u instead of %u", name, id, want);
+}
+
+/* A big blob is walked from several places, of which all but the first are guessed. */
+Test(type_btf, places_guessed_right)
+{
+	enum { NR = 500 };
+	char *text = lines(NR, "", "UNION - 8 { a 1 0 }\nSTRUCT s_%d %d { a 1 0 ; b 1 32 ; c 1 64 }\n");
+	struct kw_btf *btf = open_text(text);
+
+	cr_assert_eq(kw_btf_nr(btf), 2 * NR);
+	for (uint32_t i = 0; i < NR; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "s_%u", i);
+		cr_assert_str_eq(kw_btf_type(&ctx, btf, 2 * i + 2)->name, name);
+		cr_assert_eq(kw_btf_type(&ctx, btf, 2 * i + 2)->size, i);
+		cr_assert_eq(kw_btf_type(&ctx, btf, 2 * i + 1)->kind, KW_TYPE_UNION);
+		expect_id(btf, name, KW_BTF_STRUCT, 2 * i + 2);
+	}
+	kw_btf_free(btf);
+	free(text);
+}
+
+/* Type 1, bit size 2 and the next member's name: read from its second word on, each member looks like a pointer. */
+Test(type_btf, places_guessed_wrong)
+{
+	enum { NR = 150 };
+	char *text =
+		lines(NR, "INT int 4 signed\n",
+		      "STRUCT s_%d %d kflag { m 1 0:2 ; m 1 2:2 ; m 1 4:2 ; m 1 6:2 ; m 1 8:2 ; m 1 10:2 ; "
+		      "m 1 12:2 ; m 1 14:2 ; m 1 16:2 ; m 1 18:2 ; m 1 20:2 ; m 1 22:2 ; m 1 24:2 }\n");
+	struct kw_btf *btf = open_text(text);
+
+	cr_expect_eq(kw_btf_nr(btf), NR + 1);
+	for (uint32_t i = 0; i < NR; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "s_%u", i);
+		expect_id(btf, name, KW_BTF_STRUCT, i + 2);
+	}
+	expect_id(btf, "m", KW_BTF_ANY, 0);
+	kw_btf_free(btf);
+	free(text);
+}
+
+Test(type_btf, damage_far_behind)
+{
+	enum { NR = 1000, RECORD = 12 };
+	char *text = lines(NR, "", "TYPEDEF t_%d 1\n");
+	struct btf_blob blob = btf_build(text);
+	struct kw_btf *btf;
+
+	for (size_t damage = 0; damage < 3; damage++) {
+		struct btf_blob bad = { .data = malloc(blob.size), .size = blob.size };
+		uint8_t *record =
+			(uint8_t *)memcpy(bad.data, blob.data, blob.size) + KW_BTF_HEADER_SIZE + 800 * RECORD;
+
+		if (damage == 0)
+			record[7] = 100;
+		else if (damage == 1)
+			memset(record, 0x7f, 4);
+		else
+			record[7] = 4, record[6] = 0xff;
+		expect_error(open_blob(&bad, bad.size, &btf), KW_FORMAT,
+			     damage == 0   ? "type 801 has kind 100"
+			     : damage == 1 ? "type 801 has its name at 2139062143"
+					   : "type 801 is cut short");
+		free(bad.data);
+	}
+	free(blob.data);
+	free(text);
+}
+
+/* Sorted by name, as since 7.0; what is out of order all the same is found, too. */
+Test(type_btf, sorted_names)
+{
+	enum { NR = 320 };
+	char *sorted = lines(NR, "INT - 4 signed\nPTR 1\nPTR 2\n", "TYPEDEF t_%04d 1\nSTRUCT t_%04d 4 { }\n"),
+	     *text;
+	struct kw_btf *btf;
+
+	cr_assert(asprintf(&text, "%sUNION u 4 { }\nENUM u 4 { }\nSTRUCT astray 4 { }\n", sorted) > 0);
+	btf = open_text(text);
+	for (uint32_t i = 0; i < NR; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "t_%04u", i);
+		expect_id(btf, name, KW_BTF_ANY, 3 + 2 * i + 2);
+		expect_id(btf, name, KW_BTF_STRUCT, 3 + 2 * i + 2);
+		expect_id(btf, name, KW_BTF_UNION, 0);
+	}
+	expect_id(btf, "u", KW_BTF_ANY, 3 + 2 * NR + 1);
+	expect_id(btf, "u", KW_BTF_ENUM, 3 + 2 * NR + 2);
+	expect_id(btf, "astray", KW_BTF_ANY, 3 + 2 * NR + 3);
+	expect_id(btf, "t_", KW_BTF_ANY, 0);
+	expect_id(btf, "zzz", KW_BTF_ANY, 0);
+	kw_btf_free(btf);
+	free(text);
+	free(sorted);
+}
+
 Test(type_btf, split)
 {
 	struct btf_blob base_blob = btf_build("INT int 4 signed\nSTRUCT base 4 { a 1 0 }");
