@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/proc_format.h"
 #include "cli/proc_maker.h"
 
-#define PAGE_SIZE     4096
-#define MAX_FORMAT    1024
 #define MAX_CONSTANTS (64u << 20) /* bytes; kernels have some 10 MiB */
 #define CHUNK	      (256u << 10)
 
@@ -26,7 +25,7 @@ static const char *const beginnings[NR_FORMATS] = {
 };
 
 struct formats {
-	char text[NR_FORMATS][MAX_FORMAT];
+	char text[NR_FORMATS][PROC_FORMAT_SIZE];
 };
 
 /* Rows of one zone or node, in the text that they become. */
@@ -45,115 +44,56 @@ struct sections {
 	const char *format; /* of a pageset */
 };
 
-/* A number that a format may ask for: columns have the same names, but for what is in pages. */
-struct number {
-	const char *name;
-	const struct kw_value *value;
-	bool pages;
-};
-
 /* Finding the formats */
 
-static void take_format(const char *chunk, size_t len, struct formats *formats)
+static void take_formats(const char *chunk, size_t len, struct formats *formats)
 {
-	for (size_t i = 0; i < NR_FORMATS; i++) {
-		size_t begins = strlen(beginnings[i]);
-		const char *at = *formats->text[i] ? NULL : memmem(chunk, len, beginnings[i], begins);
-		size_t size = at ? strnlen(at, len - (size_t)(at - chunk)) : 0;
-
-		if (at && size < MAX_FORMAT && at + size < chunk + len)
-			memcpy(formats->text[i], at, size + 1);
-	}
+	for (size_t i = 0; i < NR_FORMATS; i++)
+		if (!*formats->text[i])
+			proc_format_find(chunk, len, beginnings[i], formats->text[i]);
 }
 
 /* Chunks overlap, so that a format is whole in one of them. */
 static bool find_formats(struct proc_maker *m, struct formats *formats)
 {
 	uint64_t start, end;
-	kw_status status = KW_OK;
+	bool is_whole = true;
 	char *chunk;
 
 	if (kw_symbol_address(m->ctx, "__start_rodata", &start) != KW_OK ||
 	    kw_symbol_address(m->ctx, "__end_rodata", &end) != KW_OK || end < start ||
 	    end - start > MAX_CONSTANTS)
 		return proc_missing(m, "__start_rodata", "it is not known where the kernel's constants lie");
-	chunk = malloc(CHUNK + MAX_FORMAT);
+	chunk = malloc(CHUNK + PROC_FORMAT_SIZE);
 	if (!chunk)
 		return proc_missing(m, "zones", "out of memory");
 	for (uint64_t at = start; at < end; at += CHUNK) {
-		size_t len = end - at < CHUNK + MAX_FORMAT ? (size_t)(end - at) : CHUNK + MAX_FORMAT;
+		size_t len = end - at < CHUNK + PROC_FORMAT_SIZE ? (size_t)(end - at)
+								 : CHUNK + PROC_FORMAT_SIZE;
 
-		status = kw_read(m->ctx, at, chunk, len);
-		if (!status)
-			take_format(chunk, len, formats);
+		if (kw_read(m->ctx, at, chunk, len) == KW_OK)
+			take_formats(chunk, len, formats);
+		else
+			is_whole = false;
 	}
 	free(chunk);
 	for (size_t i = 0; i < NR_FORMATS; i++)
 		if (!*formats->text[i])
 			return proc_missing(m, "its format",
-					    status ? "the kernel's constants can't be read wholly"
-						   : "this kernel's constants have none that is known");
+					    is_whole ? "this kernel's constants have none that is known"
+						     : "the kernel's constants can't be read wholly");
 	return true;
 }
 
-/* Writing by them */
-
-/* The last word before a number, without the colon behind it. */
-static size_t word_before(const char *format, const char *percent, const char **ret)
+static bool put_format(struct proc_maker *m, FILE *out, const char *format, const struct proc_number *numbers)
 {
-	const char *end = percent, *begin;
+	char unknown[PROC_WORD_SIZE];
 
-	while (end > format && (end[-1] == ' ' || end[-1] == ':'))
-		end--;
-	begin = end;
-	while (begin > format && begin[-1] != ' ' && begin[-1] != '\n')
-		begin--;
-	*ret = begin;
-	return (size_t)(end - begin);
-}
-
-static const struct number *find_number(const struct number *numbers, const char *word, size_t len)
-{
-	for (; numbers->name; numbers++)
-		if (strlen(numbers->name) == len && memcmp(numbers->name, word, len) == 0 &&
-		    numbers->value->type != KW_VAL_ABSENT)
-			return numbers;
-	return NULL;
-}
-
-static bool put_number(struct proc_maker *m, FILE *out, const struct number *numbers, const char *word,
-		       size_t len)
-{
-	const struct number *number = find_number(numbers, word, len);
-	char name[32];
-
-	snprintf(name, sizeof(name), "%.*s", (int)len, word);
-	if (!number)
-		return proc_missing(m, name, "this kernel has it in the file, and kwalk does not know it");
-	if (number->value->type == KW_VAL_INT)
-		fprintf(out, "%" PRId64, number->value->i);
-	else
-		fprintf(out, "%" PRIu64, number->pages ? number->value->u / PAGE_SIZE : number->value->u);
-	return true;
-}
-
-/* Write a format with the numbers that it asks for; all of them are %i, %u or %lu. */
-static bool put_format(struct proc_maker *m, FILE *out, const char *format, const struct number *numbers)
-{
-	const char *at = format, *percent, *word;
-
-	while ((percent = strchr(at, '%'))) {
-		size_t len = word_before(format, percent, &word);
-
-		fwrite(at, 1, (size_t)(percent - at), out);
-		at = percent + 1 + strspn(percent + 1, "l");
-		if (!*at || !strchr("iud", *at++))
-			return proc_missing(m, "its format", "this kernel's is none that kwalk understands");
-		if (!put_number(m, out, numbers, word, len))
-			return false;
-	}
-	fputs(at, out);
-	return true;
+	if (proc_format_put(out, format, numbers, unknown))
+		return true;
+	if (!*unknown)
+		return proc_missing(m, "its format", "this kernel's is none that kwalk understands");
+	return proc_missing(m, unknown, "this kernel has it in the file, and kwalk does not know it");
 }
 
 /* Sections */
@@ -235,7 +175,7 @@ static void take_item(struct proc_maker *m, const struct kw_value *values, void 
 
 static void take_pageset(struct proc_maker *m, const struct kw_value *values, void *arg)
 {
-	const struct number numbers[] = {
+	const struct proc_number numbers[] = {
 		{ "cpu", &values[2], false },
 		{ "count", &values[3], false },
 		{ "high", &values[4], false },
@@ -273,7 +213,7 @@ static void put_node(struct proc_maker *m, struct zoneinfo *info, const struct k
 static bool put_zone(struct proc_maker *m, struct zoneinfo *info, const struct kw_value *v)
 {
 	const struct kw_value none = { .type = KW_VAL_UINT };
-	const struct number numbers[] = {
+	const struct proc_number numbers[] = {
 		{ "free", &v[2], true },
 		{ "boost", &v[3], true },
 		{ "min", &v[4], true },
