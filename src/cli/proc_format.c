@@ -7,15 +7,30 @@
 
 #define PAGE_SIZE 4096
 
+/* The length of a text that is printable, fits, and ends within `room` bytes; 0 when it is none. */
+static size_t text_length(const char *text, size_t room)
+{
+	size_t len = 0;
+
+	while (len < room && (text[len] == '\n' || (text[len] >= ' ' && text[len] <= '~')))
+		len++;
+	return len < room && !text[len] && len < PROC_FORMAT_SIZE ? len : 0;
+}
+
 bool proc_format_find(const char *bytes, size_t len, const char *beginning, char *ret)
 {
-	const char *at = memmem(bytes, len, beginning, strlen(beginning));
-	size_t size = at ? strnlen(at, len - (size_t)(at - bytes)) : 0;
+	const char *at = bytes, *end = bytes + len;
 
-	if (!at || size >= PROC_FORMAT_SIZE || at + size == bytes + len)
-		return false;
-	memcpy(ret, at, size + 1);
-	return true;
+	while ((at = memmem(at, (size_t)(end - at), beginning, strlen(beginning)))) {
+		size_t size = text_length(at, (size_t)(end - at));
+
+		if (size) {
+			memcpy(ret, at, size + 1);
+			return true;
+		}
+		at++;
+	}
+	return false;
 }
 
 /* The last word before a number, without the colon behind it. */

@@ -4,7 +4,7 @@
  *
  *     "\n  pages free     %lu\n        boost    %lu\n"
  *
- * They are read from memory: nothing in them is trusted.
+ * They are read from memory, and written to a terminal: nothing in them is trusted, and what is no plain text is none.
  */
 #ifndef CLI_PROC_FORMAT_H
 #define CLI_PROC_FORMAT_H
@@ -25,7 +25,7 @@ struct proc_number {
 };
 
 /**
- * Find a format by its beginning in a part of the kernel's constants.
+ * Find the first format with a beginning in a part of the kernel's constants.
  *
  * @param ret  PROC_FORMAT_SIZE bytes: set when the format is there wholly
  */

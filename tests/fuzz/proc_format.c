@@ -3,7 +3,7 @@
  * Fuzzes what takes the kernel's own formats out of its constants, and writes numbers by them.
  *
  * Input: a part of the constants. What is found in it begins as it was asked for and ends in it; what is written are the
- * format's own characters and numbers.
+ * format's own characters and numbers, and these and the word that is not known are fit for a terminal.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -43,9 +43,16 @@ static size_t count_of(const char *text, char c)
 	return nr;
 }
 
+static void require_plain(const char *text)
+{
+	for (; *text; text++)
+		require(*text == '\n' || (*text >= ' ' && *text <= '~'));
+}
+
 static void check_written(const char *format, const char *text, size_t len)
 {
 	require(strlen(text) == len && !strchr(text, '%'));
+	require_plain(text);
 	require(len <= strlen(format) + count_of(format, '%') * NUMBER_SIZE);
 	require(count_of(format, '\n') == count_of(text, '\n'));
 }
@@ -65,6 +72,8 @@ static void check_put(const char *format)
 		check_written(format, text, len);
 	else
 		require(strnlen(unknown, sizeof(unknown)) < sizeof(unknown) && strcmp(unknown, "free") != 0);
+	if (!put)
+		require_plain(unknown);
 	free(text);
 }
 
