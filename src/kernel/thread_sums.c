@@ -255,11 +255,11 @@ bool kw_thread_sum(struct kw_row *row, enum kw_sum which, uint64_t *ret, struct 
 void kw_thread_sums_put(struct kw_row *row, const struct kw_sum_place *places, size_t nr,
 			struct kw_value *values)
 {
-	for (const struct kw_sum_place *place = places; place < places + nr; place++) {
-		struct kw_value *out = &values[place->slot];
+	for (size_t i = 0; i < nr; i++) {
+		struct kw_value *out = &values[places[i].slot];
 		uint64_t sum;
 
-		if (kw_thread_sum(row, place->which, &sum, out))
+		if (kw_thread_sum(row, places[i].which, &sum, out))
 			kw_set_uint(out, sum);
 	}
 }

@@ -178,16 +178,21 @@ static bool add_module(const struct walk *w, uint64_t module)
 	return kw_array_push(w->list, loaded);
 }
 
-/* A list that goes round without coming to its head ends at the number of modules that there may be. */
+/*
+ * A list that goes round without coming to its head ends where it is noticed, which is within twice the length of the
+ * round: a mark moves up to the walk each time the number of steps since then has doubled.
+ */
 static bool walk_list(const struct walk *w, uint64_t head)
 {
-	uint64_t node;
+	uint64_t node, mark = head;
 
 	if (kw_read_u64(w->ctx, head, &node))
 		return true;
-	for (size_t i = 0; i < KW_MODULES_MAX && node != head; i++) {
+	for (size_t i = 1; i <= KW_MODULES_MAX && node != head && node != mark; i++) {
 		if (!add_module(w, node - w->layout.list))
 			return false;
+		if ((i & (i - 1)) == 0)
+			mark = node;
 		if (kw_read_u64(w->ctx, node, &node))
 			break;
 	}
