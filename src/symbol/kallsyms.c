@@ -21,6 +21,7 @@
  * earlier means nothing; tokens are copied for that reason.
  */
 #include "symbol/kallsyms.h"
+#include "symbol/kallsyms_markers.h"
 #include "symbol/kallsyms_order.h"
 
 #include <stdlib.h>
@@ -32,7 +33,6 @@
 #include "util/error.h"
 
 #define TOKENS		256
-#define MARKER_STEP	256
 #define PAGE_BYTES	4096
 #define MAX_NAMES_BYTES (64u << 20)
 #define QUERIES_AT_ONCE 64
@@ -380,7 +380,6 @@ bool kallsyms_find(const struct kallsyms *kallsyms, struct kw_symbol_query *quer
 
 	if (find_in_order(kallsyms, queries, nr))
 		return true;
-
 	for (size_t i = 0; i < nr; i++)
 		queries[i].addr = KW_NO_ADDR;
 	for (size_t i = 0; i < nr && sound; i += QUERIES_AT_ONCE)
@@ -414,15 +413,15 @@ static kw_status make_markers(struct kallsyms *kallsyms)
 {
 	const uint8_t *names = kallsyms->bytes.names, *p = names, *end = p + kallsyms->bytes.names_len;
 	uint32_t nr = kallsyms->bytes.num_syms;
-	uint32_t *markers = calloc((size_t)nr / MARKER_STEP + 1, sizeof(*markers));
+	uint32_t *markers = calloc((size_t)nr / KALLSYMS_MARKER_STEP + 1, sizeof(*markers));
 
 	if (!markers)
 		return KW_NOMEM;
 	for (uint32_t i = 0; i < nr; i++) {
 		size_t len;
 
-		if (i % MARKER_STEP == 0)
-			markers[i / MARKER_STEP] = (uint32_t)(p - names);
+		if (i % KALLSYMS_MARKER_STEP == 0)
+			markers[i / KALLSYMS_MARKER_STEP] = (uint32_t)(p - names);
 		p = kallsyms_entry(p, end, &len);
 		if (!p) {
 			free(markers);
@@ -436,8 +435,8 @@ static kw_status make_markers(struct kallsyms *kallsyms)
 
 static kw_status unpack_nth(struct kallsyms *kallsyms, uint32_t nth, char *name)
 {
-	const uint8_t *p, *end = kallsyms->bytes.names + kallsyms->bytes.names_len;
-	size_t len = 0;
+	const uint8_t *p, *names = kallsyms->bytes.names;
+	size_t len;
 	char letter;
 
 	if (!kallsyms->markers) {
@@ -446,12 +445,10 @@ static kw_status unpack_nth(struct kallsyms *kallsyms, uint32_t nth, char *name)
 		if (status != KW_OK)
 			return status;
 	}
-	p = kallsyms->bytes.names + kallsyms->markers[nth / MARKER_STEP];
-	for (uint32_t i = nth % MARKER_STEP + 1; i; i--) {
-		p = kallsyms_entry(p + len, end, &len);
-		if (!p)
-			return KW_FORMAT;
-	}
+	p = kallsyms_entry_behind(names + kallsyms->markers[nth / KALLSYMS_MARKER_STEP],
+				  names + kallsyms->bytes.names_len, nth % KALLSYMS_MARKER_STEP, &len);
+	if (!p)
+		return KW_FORMAT;
 	kallsyms_unpack(kallsyms, p, len, name, &letter);
 	return KW_OK;
 }

@@ -11,53 +11,35 @@
  */
 #include "symbol/kallsyms_order.h"
 
-#include <string.h>
-
 #include "memory/memory.h"
-#include "util/bytes.h"
+#include "symbol/kallsyms_markers.h"
 
-#define MARKER_STEP  256
-#define MIN_PER_NAME 2	 /* bytes of a packed name, on an average of 256 */
-#define MAX_PER_NAME 256 /* 70 seen, where 7.2 has names of Rust */
-#define SAMPLES	     16
+#define SAMPLES 16
 /* With LTO, Clang's names are sorted without their suffix .llvm.N: the bare name may stand a little behind such. */
 #define LOOK_BEHIND 8
-
-static uint64_t align_up(uint64_t n, uint64_t to)
-{
-	return (n + to - 1) / to * to;
-}
 
 /* Locating. */
 
 static uint32_t nr_markers(const struct kallsyms_bytes *bytes)
 {
-	return (bytes->num_syms + MARKER_STEP - 1) / MARKER_STEP;
+	return (bytes->num_syms + KALLSYMS_MARKER_STEP - 1) / KALLSYMS_MARKER_STEP;
 }
 
-/* True when there are markers at an offset from the names: they begin with 0 and grow by as much as 256 names have. */
+/* True when there are markers at an offset from the names. */
 static bool are_markers(const struct kallsyms_bytes *bytes, uint64_t at)
 {
 	const uint8_t *markers = bytes->names + at;
-	uint32_t last = kw_load_u32(markers);
+	size_t nr = nr_markers(bytes);
 
-	if (last)
-		return false;
-	for (uint32_t i = 1; i < nr_markers(bytes); i++) {
-		uint32_t next = kw_load_u32(markers + 4 * (size_t)i), step = next - last;
-
-		if (step < MARKER_STEP * MIN_PER_NAME || step > MARKER_STEP * MAX_PER_NAME)
-			return false;
-		last = next;
-	}
-	return last < at;
+	return kallsyms_count_markers(markers, nr) == nr && kw_load_u32(markers + 4 * (nr - 1)) < at;
 }
 
 /* The markers stand `behind` bytes before the token table; labels are aligned to 8 or, since 7.0, to 4. */
 static const uint8_t *find_markers(const struct kallsyms_bytes *bytes, uint64_t behind)
 {
 	for (uint64_t align = 8; align >= 4; align /= 2) {
-		uint64_t size = align_up(4 * (uint64_t)nr_markers(bytes), align) + align_up(behind, align);
+		uint64_t size = kallsyms_align(4 * (uint64_t)nr_markers(bytes), align) +
+				kallsyms_align(behind, align);
 
 		if (size < bytes->names_len && are_markers(bytes, bytes->names_len - size))
 			return bytes->names + bytes->names_len - size;
@@ -71,7 +53,7 @@ static void locate_before_tokens(struct kallsyms_bytes *bytes)
 
 	bytes->markers = find_markers(bytes, size);
 	if (bytes->markers)
-		bytes->seqs = bytes->names + bytes->names_len - align_up(size, 8);
+		bytes->seqs = bytes->names + bytes->names_len - kallsyms_align(size, 8);
 }
 
 static void locate_after_offsets(kw_ctx *ctx, const struct kallsyms_tables *tables,
@@ -97,46 +79,33 @@ void kallsyms_order_locate(kw_ctx *ctx, const struct kallsyms_tables *tables, st
 
 /* Looking up. */
 
-/* The symbol at a place in the order; false when there is none of that number. */
-static bool symbol_at(const struct kallsyms_bytes *bytes, uint32_t place, uint32_t *ret)
+/* The packed name of the symbol at a place in the order; NULL when the tables are damaged. */
+static const uint8_t *entry_at(const struct kallsyms_bytes *bytes, uint32_t place, size_t *ret_len,
+			       uint32_t *ret_symbol)
 {
-	const uint8_t *p = bytes->seqs + 3 * (size_t)place;
+	const uint8_t *seq = bytes->seqs + 3 * (size_t)place;
+	uint32_t symbol = (uint32_t)seq[0] << 16 | (uint32_t)seq[1] << 8 | seq[2], marker;
 
-	*ret = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
-	return *ret < bytes->num_syms;
-}
-
-/* The packed name of a symbol; NULL when it can't be reached. */
-static const uint8_t *entry_of(const struct kallsyms_bytes *bytes, uint32_t symbol, size_t *ret_len)
-{
-	uint32_t marker = kw_load_u32(bytes->markers + 4 * (size_t)(symbol / MARKER_STEP));
-	const uint8_t *p = bytes->names + marker, *end = bytes->names + bytes->names_len;
-	size_t len = 0;
-
+	if (symbol >= bytes->num_syms)
+		return NULL;
+	marker = kw_load_u32(bytes->markers + 4 * (size_t)(symbol / KALLSYMS_MARKER_STEP));
 	if (marker >= bytes->names_len)
 		return NULL;
-	for (uint32_t i = symbol % MARKER_STEP + 1; p && i; i--) {
-		p = kallsyms_entry(p + len, end, &len);
-		if (!p)
-			return NULL;
-	}
-	*ret_len = len;
-	return p;
+	*ret_symbol = symbol;
+	return kallsyms_entry_behind(bytes->names + marker, bytes->names + bytes->names_len,
+				     symbol % KALLSYMS_MARKER_STEP, ret_len);
 }
 
 /* Compare the name at a place in the order with a name; false when the tables are damaged. */
 static bool compare(const struct kallsyms *kallsyms, uint32_t place, const char *name, int *ret,
 		    uint32_t *ret_symbol)
 {
-	const struct kallsyms_bytes *bytes = kallsyms_bytes_of(kallsyms);
 	size_t len;
-	const uint8_t *entry = symbol_at(bytes, place, ret_symbol) ? entry_of(bytes, *ret_symbol, &len)
-								   : NULL;
+	const uint8_t *entry = entry_at(kallsyms_bytes_of(kallsyms), place, &len, ret_symbol);
 
-	if (!entry)
-		return false;
-	*ret = kallsyms_compare(kallsyms, entry, len, name);
-	return true;
+	if (entry)
+		*ret = kallsyms_compare(kallsyms, entry, len, name);
+	return entry;
 }
 
 /* The first place whose name is not less than a name. */
@@ -183,19 +152,15 @@ bool kallsyms_order_holds(const struct kallsyms *kallsyms)
 	const struct kallsyms_bytes *bytes = kallsyms_bytes_of(kallsyms);
 	char name[KW_SYMBOL_NAME_SIZE] = "", letter;
 	uint32_t symbol;
-	int order;
 
 	if (!bytes->seqs)
 		return false;
 	for (uint32_t i = 0; i < SAMPLES; i++) {
 		uint32_t place = (uint32_t)((uint64_t)(bytes->num_syms - 1) * i / (SAMPLES - 1));
 		size_t len;
-		const uint8_t *entry;
+		const uint8_t *entry = entry_at(bytes, place, &len, &symbol);
 
-		if (!compare(kallsyms, place, name, &order, &symbol) || order < 0)
-			return false;
-		entry = entry_of(bytes, symbol, &len);
-		if (!entry)
+		if (!entry || kallsyms_compare(kallsyms, entry, len, name) < 0)
 			return false;
 		kallsyms_unpack(kallsyms, entry, len, name, &letter);
 	}

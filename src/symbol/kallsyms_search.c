@@ -17,19 +17,17 @@
 #include <string.h>
 
 #include "memory/memory.h"
+#include "symbol/kallsyms_markers.h"
 #include "symbol/set.h"
 #include "util/bytes.h"
 #include "util/error.h"
 
 #define TOKENS	      256
 #define INDEX_BYTES   (2 * TOKENS)
-#define MARKER_STEP   256
 #define CHUNK	      (1u << 16)
 #define TABLE_MAX     8192	  /* bytes of a token table and its index; in practice 1500 */
 #define NAMES_MAX     (16u << 20) /* bytes of names, markers and seqs; in practice 3 MiB */
 #define MIN_MARKERS   8		  /* 2,000 symbols */
-#define MIN_PER_NAME  2		  /* bytes of a packed name, on an average of 256 */
-#define MAX_PER_NAME  256	  /* 70 seen, where 7.2 has names of Rust */
 #define MAX_TRIES     8		  /* a crafted image could ask for many more */
 #define LETTERS_BYTES (2 * 26)
 
@@ -39,11 +37,6 @@ struct piece {
 	size_t len;
 	uint64_t addr;
 };
-
-static size_t align_up(size_t n, size_t to)
-{
-	return (n + to - 1) / to * to;
-}
 
 /* Skip nr strings; 0 when they do not end in the buffer. */
 static size_t skip_strings(const uint8_t *bytes, size_t len, size_t at, size_t nr)
@@ -78,7 +71,7 @@ static bool find_tables(const struct piece *piece, size_t letter_a, struct kalls
 	size_t left = piece->len - letter_a, limit = letter_a + (left < TABLE_MAX ? left : TABLE_MAX);
 	size_t end = skip_strings(piece->bytes, limit, letter_a, TOKENS - 'a');
 
-	for (size_t index = align_up(end, 2); end && index <= align_up(end, 8); index += 2) {
+	for (size_t index = kallsyms_align(end, 2); end && index <= kallsyms_align(end, 8); index += 2) {
 		size_t back;
 
 		if (index + INDEX_BYTES > limit)
@@ -150,26 +143,6 @@ static bool search_image(kw_ctx *ctx, uint64_t start, uint64_t size, uint64_t *m
 	return found;
 }
 
-static bool is_step(uint32_t from, uint32_t to)
-{
-	uint32_t step = to - from;
-
-	return to > from && step >= MARKER_STEP * MIN_PER_NAME && step <= MARKER_STEP * MAX_PER_NAME;
-}
-
-/* Count the markers at `at`: they begin with 0 and grow by as much as 256 names can be long. */
-static size_t count_markers(const struct piece *piece, size_t at)
-{
-	const uint8_t *p = piece->bytes + at;
-	size_t max = (piece->len - at) / 4, nr = 1;
-
-	if (kw_load_u32(p))
-		return 0;
-	while (nr < max && is_step(kw_load_u32(p + 4 * (nr - 1)), kw_load_u32(p + 4 * nr)))
-		nr++;
-	return nr;
-}
-
 /* Walk nr names from `names`: they must begin where the markers say, and end right before them. */
 static bool names_fit(const struct piece *piece, size_t names, uint32_t nr, size_t markers)
 {
@@ -177,8 +150,8 @@ static bool names_fit(const struct piece *piece, size_t names, uint32_t nr, size
 	size_t len;
 
 	for (uint32_t i = 0; i < nr; i++) {
-		if (i % MARKER_STEP == 0 &&
-		    kw_load_u32(end + 4 * (size_t)(i / MARKER_STEP)) != (uint32_t)(p - start))
+		if (i % KALLSYMS_MARKER_STEP == 0 &&
+		    kw_load_u32(end + 4 * (size_t)(i / KALLSYMS_MARKER_STEP)) != (uint32_t)(p - start))
 			return false;
 		p = kallsyms_entry(p, end, &len);
 		if (!p)
@@ -193,7 +166,7 @@ static bool search_number(const struct piece *piece, size_t markers, size_t nr_m
 			  struct kallsyms_tables *ret)
 {
 	size_t last = kw_load_u32(piece->bytes + markers + 4 * (nr_markers - 1));
-	size_t far = last + MARKER_STEP * MAX_PER_NAME + 16;
+	size_t far = last + KALLSYMS_MARKER_STEP * KALLSYMS_MAX_PER_NAME + 16;
 
 	if (last + 8 > markers)
 		return false;
@@ -203,7 +176,8 @@ static bool search_number(const struct piece *piece, size_t markers, size_t nr_m
 		/* Padding to 8, which is zero, can't begin a name. */
 		size_t names = piece->bytes[at + 4] ? at + 4 : at + 8;
 
-		if (!nr || (nr - 1) / MARKER_STEP != nr_markers - 1 || !names_fit(piece, names, nr, markers))
+		if (!nr || (nr - 1) / KALLSYMS_MARKER_STEP != nr_markers - 1 ||
+		    !names_fit(piece, names, nr, markers))
 			continue;
 		ret->num_syms = piece->addr + at;
 		ret->names = piece->addr + names;
@@ -222,7 +196,7 @@ bool kallsyms_search_names(const uint8_t *bytes, size_t len, uint64_t addr, stru
 		size_t nr;
 
 		at -= 4;
-		nr = count_markers(&piece, at);
+		nr = kallsyms_count_markers(bytes + at, (len - at) / 4);
 		if (nr < MIN_MARKERS)
 			continue;
 		tries++;
@@ -247,14 +221,14 @@ static bool find_offsets(kw_ctx *ctx, uint64_t start, uint64_t size, struct kall
 		return false;
 	ret->relative_base = ret->num_syms - 8;
 	if (kw_read_u64(ctx, ret->relative_base, &base) == KW_OK && in_image(base, start, size)) {
-		ret->offsets = ret->relative_base - align_up(4 * (size_t)nr, 8);
+		ret->offsets = ret->relative_base - kallsyms_align(4 * (size_t)nr, 8);
 		return true;
 	}
-	ret->offsets = align_up(after, 8);
-	ret->relative_base = ret->offsets + align_up(4 * (size_t)nr, 8);
+	ret->offsets = kallsyms_align(after, 8);
+	ret->relative_base = ret->offsets + kallsyms_align(4 * (size_t)nr, 8);
 	if (kw_read_u64(ctx, ret->relative_base, &base) == KW_OK && in_image(base, start, size))
 		return true;
-	ret->offsets = align_up(after, 4);
+	ret->offsets = kallsyms_align(after, 4);
 	ret->relative_base = KW_NO_ADDR;
 	return kw_read_u32(ctx, ret->offsets, &first) == KW_OK &&
 	       in_image(ret->offsets + (uint64_t)(int32_t)first, start, size);
