@@ -5,10 +5,7 @@
  * Nothing may crash, go on for ever, or be an error without a message.
  *
  * Input: a byte, whose lowest bit chooses a kernel with a list of areas or one with a tree, and whose next one chooses that
- * with mounts instead, then changes of 10 bytes each:
- *
- *     where:16     the offset of a long in what belongings are made of
- *     value:64     the long; with 0xb0 as its highest byte, the address of the place that its lowest 16 bits say
+ * with mounts instead, then changes (fixtures/changes.h).
  */
 #include <kwalk/kwalk.h>
 
@@ -17,14 +14,13 @@
 #include <string.h>
 
 #include "fixtures/belongings.h"
+#include "fixtures/changes.h"
 #include "fixtures/holdings.h"
 
-#define CHANGE_BYTES 10
-#define CHANGES_MAX  32
-#define ROWS_MAX     100000
-#define NR_KERNELS   3
-#define NR_QUERIES   4
-#define ENTRIES	     1024
+#define ROWS_MAX   100000
+#define NR_KERNELS 3
+#define NR_QUERIES 4
+#define ENTRIES	   1024
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -59,8 +55,7 @@ static const struct kw_query_options of_kernel[NR_QUERIES] = {
 
 static struct fuzzed {
 	struct kernel_image *kernel;
-	uint8_t *ram, *pristine;
-	size_t first, size; /* of what is changed, as an offset in RAM */
+	struct changed part;
 	kw_ctx *ctx;
 	kw_query *queries[NR_QUERIES];
 } kernels[NR_KERNELS];
@@ -95,14 +90,7 @@ static void make_stack(struct kernel_image *k, uint64_t stack)
 static void open_kernel(struct fuzzed *f, uint64_t first, uint64_t end,
 			const struct kw_query_options *options)
 {
-	size_t size;
-
-	f->ram = kernel_ram(f->kernel, &size);
-	f->first = first - KERNEL_DIRECT;
-	f->size = end - first;
-	f->pristine = malloc(f->size);
-	require(f->pristine);
-	memcpy(f->pristine, f->ram + f->first, f->size);
+	f->part = changed_part(f->kernel, first, end);
 	require(kernel_open(f->kernel, KERNEL_RAM_LIVE, &f->ctx) == KW_OK);
 	for (size_t i = 0; i < NR_QUERIES; i++)
 		require(kw_query_new(f->ctx, &options[i], &f->queries[i]) == KW_OK);
@@ -137,17 +125,6 @@ static void prepare_tasks(struct fuzzed *f, const char *style)
 	open_kernel(f, first, stack + 16384, of_tasks);
 }
 
-static void change(struct fuzzed *f, const uint8_t *c)
-{
-	uint64_t value;
-	size_t at = (size_t)(c[0] | c[1] << 8) * 8 % f->size & ~7ULL;
-
-	memcpy(&value, c + 2, sizeof(value));
-	if (value >> 56 == 0xb0)
-		value = KERNEL_DIRECT + f->first + (value & 0xffff) % f->size;
-	memcpy(f->ram + f->first + at, &value, sizeof(value));
-}
-
 static bool look(const struct kw_value *values, const struct kw_row_identity *row, void *arg)
 {
 	size_t *rows = arg;
@@ -167,8 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		prepare_kernel(f);
 	else if (!f->kernel)
 		prepare_tasks(f, data[0] & 1 ? "5.10" : "6.12");
-	for (size_t at = 1; at + CHANGE_BYTES <= size; at += CHANGE_BYTES)
-		change(f, data + at);
+	changed_make(&f->part, data + 1, size - 1);
 	for (size_t i = 0; i < NR_QUERIES; i++) {
 		size_t rows = 0;
 		kw_status status = kw_query_run(f->queries[i], look, &rows);
@@ -176,6 +152,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(status == KW_OK || *kw_error(f->ctx));
 		require(data[0] & 2 || i < 2 || rows == 3);
 	}
-	memcpy(f->ram + f->first, f->pristine, f->size);
+	changed_undo(&f->part);
 	return 0;
 }

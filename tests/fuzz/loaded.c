@@ -3,10 +3,7 @@
  * The list of modules, for which debug files are looked for, in memory that is changed where the input says. It may not crash,
  * nor go on for ever; what is found fits.
  *
- * Input: a byte, whose lowest bit chooses how the notes of a module are kept, then changes of 10 bytes each:
- *
- *     where:16     the offset of a long in what the modules are made of
- *     value:64     the long; with 0xb0 as its highest byte, the address of the place that its lowest 16 bits say
+ * Input: a byte, whose lowest bit chooses how the notes of a module are kept, then changes (fixtures/changes.h).
  */
 #include <kwalk/kwalk.h>
 
@@ -16,14 +13,12 @@
 #include <string.h>
 
 #include "fixtures/c_types.h"
-#include "fixtures/kernel_image.h"
+#include "fixtures/changes.h"
 #include "type/loaded.h"
 #include "util/context.h"
 
-#define CHANGE_BYTES 10
-#define CHANGES_MAX  32
-#define MODULES	     3
-#define AREA	     8192
+#define MODULES 3
+#define AREA	8192
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -42,8 +37,7 @@ static const char *const types[] = {
 
 static struct fuzzed {
 	struct kernel_image *kernel;
-	uint8_t *ram, pristine[AREA];
-	uint64_t area;
+	struct changed part;
 	kw_ctx *ctx;
 } kernels[2];
 
@@ -116,30 +110,18 @@ static void make_modules(struct kernel_image *k, bool is_new)
 static void prepare(struct fuzzed *f, bool is_new)
 {
 	const struct kw_type *type;
-	size_t size;
+	uint64_t area;
 
 	f->kernel = kernel_new(&(struct kernel_config){
 		.types = types[is_new], .variables = "modules 16\n", .tasks = "1 a\n" });
-	f->area = kernel_alloc(f->kernel, 8, 4096);
+	area = kernel_alloc(f->kernel, 8, 4096);
 	make_modules(f->kernel, is_new);
-	require(kernel_alloc(f->kernel, 8, 8) < f->area + AREA);
+	require(kernel_alloc(f->kernel, 8, 8) < area + AREA);
 	kernel_alloc(f->kernel, AREA, 4096);
-	f->ram = kernel_ram(f->kernel, &size);
-	memcpy(f->pristine, f->ram + (f->area - KERNEL_DIRECT), AREA);
+	f->part = changed_part(f->kernel, area, area + AREA);
 	require(kernel_open(f->kernel, KERNEL_RAM_LIVE, &f->ctx) == KW_OK);
 	/* The first that is asked for opens them. */
 	require(kw_type_find(f->ctx, "struct module", &type) == KW_OK);
-}
-
-static void change(struct fuzzed *f, const uint8_t *c)
-{
-	uint64_t value;
-	size_t at = (size_t)(c[0] | c[1] << 8) * 8 % AREA;
-
-	memcpy(&value, c + 2, sizeof(value));
-	if (value >> 56 == 0xb0)
-		value = f->area + (value & 0xffff) % AREA;
-	memcpy(f->ram + (f->area - KERNEL_DIRECT) + at, &value, sizeof(value));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -152,8 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	f = &kernels[data[0] & 1];
 	if (!f->kernel)
 		prepare(f, data[0] & 1);
-	for (size_t at = 1; at + CHANGE_BYTES <= size; at += CHANGE_BYTES)
-		change(f, data + at);
+	changed_make(&f->part, data + 1, size - 1);
 	require(kw_loaded_read(f->ctx, f->ctx->target->types, &list));
 	/* A list that goes round is noticed within twice the length of the round. */
 	require(list.nr <= AREA / 8 * 3 && (size > CHANGE_BYTES || list.nr == MODULES));
@@ -165,6 +146,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			(size > CHANGE_BYTES || loaded->id_len == 20));
 	}
 	kw_loaded_free(&list);
-	memcpy(f->ram + (f->area - KERNEL_DIRECT), f->pristine, AREA);
+	changed_undo(&f->part);
 	return 0;
 }

@@ -3,11 +3,8 @@
  * What hangs on each loaded module, as the source modules and the lookups of symbols read it: its table of symbols, the
  * modules that use it, its taints; in memory that is changed where the input says.
  *
- * Input: a byte, whose lowest bit chooses where a module keeps its parts (until 6.3, since 6.4), then changes of 10
- * bytes each:
- *
- *     where:16     the offset of a long in what the modules are made of
- *     value:64     the long; with 0xb0 as its highest byte, the address of the place that its lowest 16 bits say
+ * Input: a byte, whose lowest bit chooses where a module keeps its parts (until 6.3, since 6.4), then changes
+ * (fixtures/changes.h).
  *
  * Nothing may crash or go on for ever, and a name that is printed ends.
  */
@@ -16,16 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fixtures/kernel_image.h"
+#include "fixtures/changes.h"
 #include "kernel/code_symbol.h"
 #include "kernel/module_symbol.h"
 
-#define CHANGE_BYTES 10
-#define CHANGES_MAX  32
-#define ROWS_MAX     200000
-#define NR_MODULES   3
-#define NR_SYMBOLS   4
-#define CODE	     0xffffffffc0100000ULL
+#define ROWS_MAX   200000
+#define NR_MODULES 3
+#define NR_SYMBOLS 4
+#define CODE	   0xffffffffc0100000ULL
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -42,8 +37,7 @@ static const char *const types[] = { TYPES("core_layout, init_layout"), TYPES("m
 
 static struct fuzzed {
 	struct kernel_image *kernel;
-	uint8_t *ram, *pristine;
-	size_t first, size; /* of what is changed, as an offset in RAM */
+	struct changed part;
 	kw_ctx *ctx;
 	kw_query *query;
 } kernels[2];
@@ -136,33 +130,16 @@ static void prepare(struct fuzzed *f, const char *declarations)
 		.source = "modules",
 		.columns = "name,size,refcnt,state,address,taints,permanent,users,flags",
 	};
-	size_t size;
 	uint64_t first;
 
 	f->kernel = kernel_new(&(struct kernel_config){
 		.types = declarations, .variables = "modules 16\ntaint_flags 64\n", .tasks = "1 a\n" });
 	first = kernel_alloc(f->kernel, 4096, 4096);
 	make_modules(f->kernel);
-	f->size = kernel_alloc(f->kernel, 4096, 4096) - first;
-	f->ram = kernel_ram(f->kernel, &size);
-	f->first = first - KERNEL_DIRECT;
-	f->pristine = malloc(f->size);
-	require(f->pristine);
-	memcpy(f->pristine, f->ram + f->first, f->size);
+	f->part = changed_part(f->kernel, first, kernel_alloc(f->kernel, 4096, 4096));
 	require(kernel_open(f->kernel, KERNEL_RAM_LIVE, &f->ctx) == KW_OK);
 	require(kw_query_new(f->ctx, &options, &f->query) == KW_OK);
 	require_all(f);
-}
-
-static void change(struct fuzzed *f, const uint8_t *c)
-{
-	size_t at = (size_t)(c[0] | c[1] << 8) * 8 % f->size & ~7ULL;
-	uint64_t value;
-
-	memcpy(&value, c + 2, sizeof(value));
-	if (value >> 56 == 0xb0)
-		value = KERNEL_DIRECT + f->first + (value & 0xffff) % f->size;
-	memcpy(f->ram + f->first + at, &value, sizeof(value));
 }
 
 static bool look(const struct kw_value *values, const struct kw_row_identity *row, void *arg)
@@ -199,10 +176,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	f = &kernels[data[0] & 1];
 	if (!f->kernel)
 		prepare(f, types[data[0] & 1]);
-	for (size_t at = 1; at + CHANGE_BYTES <= size; at += CHANGE_BYTES)
-		change(f, data + at);
+	changed_make(&f->part, data + 1, size - 1);
 	require(kw_query_run(f->query, look, &rows) == KW_OK || *kw_error(f->ctx));
 	use_symbols(f);
-	memcpy(f->ram + f->first, f->pristine, f->size);
+	changed_undo(&f->part);
 	return 0;
 }

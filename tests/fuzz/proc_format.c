@@ -57,6 +57,12 @@ static void check_written(const char *format, const char *text, size_t len)
 	require(count_of(format, '\n') == count_of(text, '\n'));
 }
 
+static void check_unknown(const char unknown[PROC_WORD_SIZE])
+{
+	require(strnlen(unknown, PROC_WORD_SIZE) < PROC_WORD_SIZE && strcmp(unknown, "free") != 0);
+	require_plain(unknown);
+}
+
 static void check_put(const char *format)
 {
 	char unknown[PROC_WORD_SIZE], *text = NULL;
@@ -71,9 +77,7 @@ static void check_put(const char *format)
 	if (put)
 		check_written(format, text, len);
 	else
-		require(strnlen(unknown, sizeof(unknown)) < sizeof(unknown) && strcmp(unknown, "free") != 0);
-	if (!put)
-		require_plain(unknown);
+		check_unknown(unknown);
 	free(text);
 }
 
