@@ -374,10 +374,10 @@ static void view_mixed(struct kw_remembered *r, kw_query *q, const struct kw_kno
 	for (unsigned int i = 0; i < nr && !q->stop; i++)
 		if (!same[i])
 			view_other(r, q, &known[i], &kept[i], other++);
-		else if (r->parts.columns && !show_moving(r, q, &known[i], kept[i]))
-			take(q, &known[i]);
 		else if (!r->parts.columns)
 			show_still(r, q, &known[i], &kept[i], 1);
+		else if (!show_moving(r, q, &known[i], kept[i]))
+			take(q, &known[i]);
 	q->batch.stage = NULL;
 }
 
@@ -411,13 +411,6 @@ bool kw_remembered_show(kw_query *q, const struct kw_known_leaf *leaf)
 
 /* Rows that are copied */
 
-static bool has_words(const struct kw_remembered *r, const kw_query *q, const struct kw_task_ref *ref,
-		      struct kw_kept_row *row, const struct kw_plan_object *now)
-{
-	return row && row->is_good && row->pid == ref->pid &&
-	       kw_plan_has_words(&q->show.plan, now, kw_row_words(&r->table, row));
-}
-
 /* Copy the objects of rows that are known, and tell which are as they were. False when memory runs out. */
 static bool copy_known(struct kw_remembered *r, kw_query *q, const struct kw_task_ref *refs, unsigned int nr,
 		       struct kw_kept_row *const *rows, bool *ret_same)
@@ -429,7 +422,7 @@ static bool copy_known(struct kw_remembered *r, kw_query *q, const struct kw_tas
 
 	for (unsigned int i = 0; i < nr; i++) {
 		ret_same[i] = false;
-		if (!rows[i] || !rows[i]->is_good)
+		if (!rows[i] || !rows[i]->is_good || rows[i]->pid != refs[i].pid)
 			continue;
 		known[nr_known] = kw_row_objects(rows[i]);
 		known_refs[nr_known] = refs[i];
@@ -442,9 +435,10 @@ static bool copy_known(struct kw_remembered *r, kw_query *q, const struct kw_tas
 	for (size_t k = 0; k < nr_known; k++) {
 		size_t i = which[k];
 
-		ret_same[i] =
-			(!q->kernel->is_live || is_listed[k]) &&
-			has_words(r, q, &refs[i], rows[i], q->show.plan.objects + i * q->show.plan.nodes.nr);
+		ret_same[i] = (!q->kernel->is_live || is_listed[k]) &&
+			      kw_plan_has_words(&q->show.plan,
+						q->show.plan.objects + i * q->show.plan.nodes.nr,
+						kw_row_words(&r->table, rows[i]));
 	}
 	return true;
 }

@@ -176,16 +176,21 @@ static void find_in_hash(struct kw_btf *btf, struct lookup *lookup)
 
 /* Sorted types */
 
+/* The name of an own record, and the bytes up to the end of its section; NULL when it can't be read. */
+static const char *own_name(const struct kw_btf *btf, uint32_t own, size_t *ret_room)
+{
+	struct kw_btf_record rec;
+
+	return kw_btf_record_at(btf, btf->first_id + own, &rec) ? kw_btf_string_at(btf, rec.name, ret_room)
+								: NULL;
+}
+
 /* Compare the name of an own record with another; a name that can't be read is the least. */
 static int compare_name(const struct kw_btf *btf, uint32_t own, const char *name)
 {
-	struct kw_btf_record rec;
 	size_t room;
-	const char *str;
+	const char *str = own_name(btf, own, &room);
 
-	if (!kw_btf_record_at(btf, btf->first_id + own, &rec))
-		return -1;
-	str = kw_btf_string_at(btf, rec.name, &room);
 	/* The strings end with a NUL, or did when they were checked. */
 	return str ? strncmp(str, name, room) : -1;
 }
@@ -211,17 +216,13 @@ static uint32_t find_first_named(const struct kw_btf *btf)
 static bool samples_ascend(const struct kw_btf *btf, uint32_t first)
 {
 	uint32_t step = (btf->nr - first) / ORDER_SAMPLES;
-	const char *last = "";
+	const char *last = "", *name;
+	size_t last_room = 1, room;
 
-	for (uint32_t i = 0; step && i < ORDER_SAMPLES; i++) {
-		uint32_t own = first + i * step;
-		struct kw_btf_record rec;
-		size_t room;
-
-		if (compare_name(btf, own, last) <= 0 || !kw_btf_record_at(btf, btf->first_id + own, &rec))
-			return false;
-		last = kw_btf_string_at(btf, rec.name, &room);
-		if (!last)
+	for (uint32_t i = 0; step && i < ORDER_SAMPLES; i++, last = name, last_room = room) {
+		name = own_name(btf, first + i * step, &room);
+		/* Either may have lost its end since the strings were checked. */
+		if (!name || strncmp(name, last, room < last_room ? room : last_room) <= 0)
 			return false;
 	}
 	return step;
