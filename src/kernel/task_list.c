@@ -11,28 +11,23 @@
 #include "memory/memory.h"
 #include "util/array.h"
 #include "util/error.h"
+#include "util/lap.h"
 
-/*
- * A list that ends at its head. Brent's method finds a cycle that does not go through the head: the anchor is moved
- * to the current element at each power of two steps, and meeting it again means going round.
- */
+/* A list that ends at its head, and may go round without it where it is damaged. */
 static kw_status list_each(kw_ctx *ctx, uint64_t head, uint64_t member, kw_thread_fn fn, void *arg,
 			   uint64_t *ret_nr)
 {
-	uint64_t at = head, next = 0, anchor = head, steps = 0, power = 1;
+	struct kw_lap lap = { .mark = head };
+	uint64_t at = head, next = 0;
 	kw_status status = kw_read_u64(ctx, head, &next);
 
 	*ret_nr = 0;
 	while (!status && next != head) {
 		at = next;
-		if (at == anchor || ++steps > KW_PID_LIMIT)
+		if (kw_lap_is_round(&lap, at) || lap.steps > KW_PID_LIMIT)
 			return kw_fail(ctx, KW_FORMAT,
 				       "the list at 0x%llx goes round without its head after %llu elements",
-				       (unsigned long long)head, (unsigned long long)steps);
-		if (steps == power) {
-			anchor = at;
-			power *= 2;
-		}
+				       (unsigned long long)head, (unsigned long long)lap.steps);
 		++*ret_nr;
 		if (!fn(ctx, at - member, arg))
 			return KW_OK;
@@ -41,7 +36,8 @@ static kw_status list_each(kw_ctx *ctx, uint64_t head, uint64_t member, kw_threa
 	if (status)
 		return kw_fail(ctx, status,
 			       "the list at 0x%llx stops at 0x%llx, which can't be read, after %llu elements",
-			       (unsigned long long)head, (unsigned long long)at, (unsigned long long)steps);
+			       (unsigned long long)head, (unsigned long long)at,
+			       (unsigned long long)lap.steps);
 	return KW_OK;
 }
 

@@ -21,6 +21,7 @@
 #include "symbol/symbols.h"
 #include "util/array.h"
 #include "util/error.h"
+#include "util/lap.h"
 
 #define ABSENT	   UINT64_MAX
 #define NOTES_MAX  32	/* sections; a module has two or three */
@@ -178,21 +179,17 @@ static bool add_module(const struct walk *w, uint64_t module)
 	return kw_array_push(w->list, loaded);
 }
 
-/*
- * A list that goes round without coming to its head ends where it is noticed, which is within twice the length of the
- * round: a mark moves up to the walk each time the number of steps since then has doubled.
- */
+/* A list that goes round without coming to its head ends where that is noticed. */
 static bool walk_list(const struct walk *w, uint64_t head)
 {
-	uint64_t node, mark = head;
+	struct kw_lap lap = { .mark = head };
+	uint64_t node;
 
 	if (kw_read_u64(w->ctx, head, &node))
 		return true;
-	for (size_t i = 1; i <= KW_MODULES_MAX && node != head && node != mark; i++) {
+	while (lap.steps < KW_MODULES_MAX && node != head && !kw_lap_is_round(&lap, node)) {
 		if (!add_module(w, node - w->layout.list))
 			return false;
-		if ((i & (i - 1)) == 0)
-			mark = node;
 		if (kw_read_u64(w->ctx, node, &node))
 			break;
 	}
